@@ -1,12 +1,15 @@
 """Distance or time to collision? Crowds whose law is known.
 
-Half of the parameter sets (`studies/simulated_crowds.py`) served to develop the method; the other
-half was drawn when it was finished and run once. Beside the answer of pairs
+Some parameter sets (`studies/simulated_crowds.py`) served to develop the method; the others were
+drawn when it was finished and run once: "final" before groups that keep together were compared
+within the group, "last" after it. Each is recorded as a crowd whose members come and go, and as a
+flock that travels together. Beside the answer of pairs
 (`swarmdp.recordings.anticipation`) stands that of the plainest alternative: a regression of changes
 of speed on who is near and ahead, and one on the time to collision, whichever predicts blocks of
 time better that were left out.
 """
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,7 +21,7 @@ import numpy as np
 import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown
-from studies.simulated_crowds import Crowd, Law, arena_of, draw_crowd, record_crowd
+from studies.simulated_crowds import Crowd, Law, arena_of, draw_crowd, record_crowd, record_flock
 from swarmdp.model.streams import derived_seed
 from swarmdp.recordings.anticipation import half_interval
 from swarmdp.recordings.arena import Periodic
@@ -29,8 +32,9 @@ from swarmdp.support.errors import InvalidInput
 
 ROWS = "known_crowds.json"
 LAWS: tuple[Law, ...] = ("distance", "time to collision")
-HALVES = {"development": 83, "final": 7919}  # seeds of the parameter sets
-SETS = 5  # of each law, in each half
+HALVES = {"development": 83, "final": 7919, "last": 104_729}  # seeds of the parameter sets
+SETS = {"development": 5, "final": 5, "last": 10}  # of each law
+CROWD, FLOCK = "crowd", "flock"
 
 
 def crowd_of(law: Law, half: str, number: int) -> tuple[Crowd, int]:
@@ -39,7 +43,7 @@ def crowd_of(law: Law, half: str, number: int) -> tuple[Crowd, int]:
     return draw_crowd(law, np.random.default_rng(seed)), seed
 
 
-def by_regression(decisions: Decisions, arena: Periodic, contact: float) -> str:
+def by_regression(decisions: Decisions, arena: Periodic | None, contact: float) -> str:
     """Which of the two predicts changes of speed better."""
     rows = speed_rows(decisions, arena, contact)
     fit = SpeedFit(rows, "speed", contact, float(rows.speed.mean()))
@@ -50,19 +54,20 @@ def by_regression(decisions: Decisions, arena: Periodic, contact: float) -> str:
     return min(errors, key=lambda answer: float(errors[answer]))
 
 
-def measure(law: Law, half: str, number: int) -> Row:
-    """What is found in one crowd."""
+def measure(law: Law, half: str, number: int, group: str) -> Row:
+    """What is found in one crowd or flock."""
     crowd, seed = crowd_of(law, half, number)
-    recording = record_crowd(crowd, seed)
+    recording = (record_crowd if group == CROWD else record_flock)(crowd, seed)
+    arena = arena_of(crowd) if group == CROWD else None
     began = time.process_time()
     usual = recording.decisions()
     fine = recording.decisions(half_interval(usual, recording.fps))
-    found = swarmdp.recordings.anticipation(fine, arena_of(crowd), seed=seed)
+    found = swarmdp.recordings.anticipation(fine, arena, seed=seed)
     plain = {name: value for name, value in found.to_plain().items() if not isinstance(value, list)}
     return {
         **plain,
         "right": found.answer == law,
-        "by_regression": by_regression(usual, arena_of(crowd), found.contact),
+        "by_regression": by_regression(usual, arena, found.contact),
         "crowd": asdict(crowd),
         "seconds": time.process_time() - began,
     }
@@ -85,10 +90,15 @@ def study(output: Path, quick: bool = False, only: Sequence[str] = ()) -> list[R
     if unknown:
         raise InvalidInput(f"halves are {', '.join(HALVES)}, got {', '.join(sorted(unknown))}")
     jobs = [
-        Job({"law": law, "half": half, "set": number}, partial(measure, law, half, number))
+        Job(
+            {"group": group, "law": law, "half": half, "set": number},
+            partial(measure, law, half, number, group),
+        )
         for half in (only or HALVES)
+        for group in (CROWD, FLOCK)
+        if not (group == FLOCK and half == "final")  # it was run before there were flocks
         for law in LAWS
-        for number in range(1 if quick else SETS)
+        for number in range(1 if quick else SETS[half])
     ]
     done = collect(output / ROWS, jobs, conditions(quick=quick), _line)
     files.write_text(output / "known_crowds.md", table(done))
@@ -96,33 +106,37 @@ def study(output: Path, quick: bool = False, only: Sequence[str] = ()) -> list[R
 
 
 def _line(row: Row) -> str:
-    return f"{row['law']}, {row['half']}, set {row['set']}: {row['answer']}"
+    return f"{row['group']}, {row['law']}, {row['half']}, set {row['set']}: {row['answer']}"
 
 
 def table(rows: Sequence[Row]) -> str:
     """How often the law was told, for each half."""
     lines = []
-    for half in HALVES:
-        for law in LAWS:
-            some = [row for row in rows if row["half"] == half and row["law"] == law]
-            if not some:
-                continue
-            right = sum(row["right"] for row in some)
-            silent = sum(row["answer"] in ("not told", "no encounters") for row in some)
-            regression = sum(row["by_regression"] == law for row in some)
-            contact = [abs(row["contact"] / row["crowd"]["contact"] - 1) for row in some]
-            lines.append(
-                [
-                    half,
-                    law,
-                    f"{right} of {len(some)}",
-                    silent,
-                    f"{regression} of {len(some)}",
-                    f"{np.median(contact):.0%}",
-                    f"{np.median([row['seconds'] for row in some]):.1f}",
-                ]
-            )
-    head = ["half", "law", "right", "not told", "regression", "error of contact", "seconds"]
+    for group, half, law in itertools.product((CROWD, FLOCK), HALVES, LAWS):
+        some = [
+            row
+            for row in rows
+            if row["half"] == half and row["law"] == law and row["group"] == group
+        ]
+        if not some:
+            continue
+        right = sum(row["right"] for row in some)
+        silent = sum(row["answer"] in ("not told", "no encounters") for row in some)
+        regression = sum(row["by_regression"] == law for row in some)
+        contact = [abs(row["contact"] / row["crowd"]["contact"] - 1) for row in some]
+        lines.append(
+            [
+                group,
+                half,
+                law,
+                f"{right} of {len(some)}",
+                silent,
+                f"{regression} of {len(some)}",
+                f"{np.median(contact):.0%}",
+                f"{np.median([row['seconds'] for row in some]):.1f}",
+            ]
+        )
+    head = ["", "half", "law", "right", "not told", "regression", "error of contact", "seconds"]
     return markdown(head, lines)
 
 
@@ -130,7 +144,7 @@ if __name__ == "__main__":
     command.main(
         study,
         "known_crowds",
-        "Whether distance or time to collision is told in crowds whose law is known. About four "
+        "Whether distance or time to collision is told in crowds whose law is known. About ten "
         "minutes.",
-        only="halves: development, final",
+        only="halves: development, final, last",
     )

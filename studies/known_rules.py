@@ -3,8 +3,9 @@
 Parameter sets are drawn at random for each kind of rule (`studies/simulated_rules.py`). The first
 half of the sets served to develop the method; the second half was drawn when it was finished and
 run once. Each recording is read by `swarmdp.recordings.fit_rule` and, in the part "analysis", by
-`swarmdp.analyse`, in the tank that is known. The part "seconds" is the whole analysis with its
-defaults, of one recording of each half.
+`swarmdp.analyse`, in the tank that is known. The part "no interaction" asks the interaction test
+about walkers that ignore each other, and about the other kinds with every individual shifted in
+time. The part "seconds" is the whole analysis with its defaults, of one recording of each half.
 """
 
 import time
@@ -21,7 +22,9 @@ from studies.rows import Job, Row, collect, conditions, markdown
 from studies.simulated_rules import KINDS, KnownRule, draw_rule, record_rule
 from swarmdp.model.streams import derived_seed
 from swarmdp.recordings.arena import Circle
+from swarmdp.recordings.interaction import shifted_decisions
 from swarmdp.recordings.rule import Rule, fit_rule
+from swarmdp.recordings.swarm import Swarm
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 
@@ -29,6 +32,7 @@ ROWS = "known_rules.json"
 COMPONENTS = ("repulsion", "alignment", "attraction")
 HALVES = {"development": 71, "final": 2907}  # seeds of the parameter sets
 SETS = 5  # of each kind, in each half
+UNUSED = 10  # the number of the first set that no other part reads
 LEAST_GAIN = 0.02  # radians, below which a component of a controller does nothing
 RULE_SAID = 3  # the number of the sentence with the rule: decisions, swarm, interaction, rule
 
@@ -82,6 +86,7 @@ def rules(kind: str, half: str, number: int) -> Row:
 def analysis(kind: str, half: str, number: int, resamples: int = 0) -> Row:
     """The group of the controller that is found in one recording, and what is said of it."""
     rule, seed = rule_of(kind, half, number)
+    recording = record_rule(rule, seed)
     began = time.process_time()
     first: list[float] = []
 
@@ -90,7 +95,7 @@ def analysis(kind: str, half: str, number: int, resamples: int = 0) -> Row:
 
     usual = swarmdp.recordings.AnalysisSettings()
     found = swarmdp.analyse(
-        record_rule(rule, seed),
+        recording,
         seed=seed,
         settings=replace(
             usual,
@@ -130,6 +135,18 @@ def seconds(kind: str, half: str, number: int) -> Row:
     return {name: found[name] for name in ("first_answer", "seconds")}
 
 
+def no_interaction(kind: str, half: str, number: int) -> Row:
+    """What the interaction test says of individuals of which none reacts to another."""
+    rule, seed = rule_of(kind, half, UNUSED + number)
+    decisions = record_rule(rule, seed).decisions().train
+    if kind != "independent":
+        (decisions,) = shifted_decisions(decisions, 1, derived_seed(seed, 1))
+    swarm = Swarm.from_recording(decisions, arena=Circle((0.0, 0.0), rule.tank))
+    test = swarm.interaction_test(seed=derived_seed(seed, 2))
+    usual = float(test.shifted.mean())
+    return {"answer": test.answer, "gain": test.gain, "gain_shifted": usual, "p": test.p}
+
+
 def rule_of(kind: str, half: str, number: int) -> tuple[KnownRule, int]:
     """A parameter set, and the seed of its recording."""
     seed = derived_seed(HALVES[half], 100 * list(KINDS).index(kind) + number)
@@ -143,10 +160,19 @@ def _since(began: float) -> float:
 PARTS: dict[str, Callable[[str, str, int], Row]] = {
     "rules": rules,
     "analysis": analysis,
+    "no interaction": no_interaction,
     "seconds": seconds,
 }
 SETS_OF = {"rules": SETS, "analysis": 3, "seconds": 1}  # each takes its time
+WALKERS, SHIFTED = 52, 6  # sets without interaction: of walkers, and of each other kind, shifted
 KINDS_OF = {"seconds": ("zones, middle",)}  # all of them, where none are named
+
+
+def sets_of(part: str, kind: str) -> int:
+    """The number of parameter sets of a kind in each half."""
+    if part == "no interaction":
+        return WALKERS if kind == "independent" else SHIFTED
+    return SETS_OF[part]
 
 
 def study(
@@ -181,7 +207,7 @@ def study(
         for half in chosen
         for name, part in parts.items()
         for kind_of in KINDS_OF.get(name, KINDS)
-        for number in range(1 if quick else SETS_OF[name])
+        for number in range(1 if quick else sets_of(name, kind_of))
     ]
     done = collect(output / ROWS, jobs, conditions(quick=quick), _line)
     files.write_text(output / "known_rules.md", table(done))
@@ -196,17 +222,25 @@ def table(rows: Sequence[Row]) -> str:
     """The goals and what was reached, for each half."""
     lines = []
     for half in HALVES:
-        of_half = [row for row in rows if row["half"] == half and row["part"] == "rules"]
+        of_half = [row for row in rows if _is_of(row, half, "rules")]
         if of_half:
             lines += [[half, *line] for line in _rule_lines(of_half)]
-        of_half = [row for row in rows if row["half"] == half and row["part"] == "analysis"]
+        of_half = [row for row in rows if _is_of(row, half, "analysis")]
         if of_half:
             lines += [[half, *line] for line in _analysis_lines(of_half)]
+        said = [row["answer"] for row in rows if _is_of(row, half, "no interaction")]
+        if said:
+            invented = f"{said.count('interaction found')} of {len(said)}"
+            lines.append([half, "interaction invented where there is none", invented])
         for row in rows:
-            if row["half"] == half and row["part"] == "seconds":
+            if _is_of(row, half, "seconds"):
                 told = f"{row['seconds']:.0f}, first answer after {row['first_answer']:.0f}"
                 lines.append([half, "processor seconds of a whole analysis", told])
     return markdown(["half", "what", "value"], lines)
+
+
+def _is_of(row: Row, half: str, part: str) -> bool:
+    return (row["half"], row["part"]) == (half, part)
 
 
 def _rule_lines(rows: Sequence[Row]) -> list[list[str]]:

@@ -7,8 +7,10 @@ but neither counts as done nor enters a table or a figure.
 """
 
 import json
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,6 +96,19 @@ def select(settings: Sequence[Setting], field: str, only: Sequence[str]) -> list
         if name not in choices:
             raise InvalidInput(f"there is no {field} {name!r} in this study: choose from {choices}")
     return [setting for setting in settings if not only or getattr(setting, field) in only]
+
+
+@cache
+def commit() -> str:
+    """The commit of this checkout at the start; empty where there is none."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stdout.strip()
 
 
 def six_digits(values: Iterable[float]) -> list[float]:

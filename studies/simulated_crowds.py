@@ -4,9 +4,11 @@ Everybody walks to a goal of their own through a periodic square, with a preferr
 own, and is pushed away from others: either by how near they are (an exponential of the distance,
 as in the social force model) or by how soon they would collide if both went on as they do
 (the energy k tau^-p exp(-tau / tau0) of Karamouzas, Skinner and Guy, Phys. Rev. Lett. 113, 2014).
+The same people may travel as a flock (`record_flock`): in open space, in a common direction that
+wanders, each drawn to the middle of all.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,6 +23,10 @@ RELAXATION = 0.5  # seconds in which people return to the velocity that they pre
 STRONGEST = 5.0  # m/s^2 that a push may be
 CONTACT_PUSH = 20.0  # m/s^2 for a metre of overlap
 SETTLING = 20.0  # seconds before the recording begins
+PULL = 0.1  # m/s for a metre from the middle of a flock
+SWERVING = 0.3  # radians a second^0.5 by which the way of a flock wanders, and ways within it
+KEEPING = 0.05  # share of the angle to the flock's way that is lost in a second
+FLOCK_DENSITY = 0.25  # people in a square metre, at the start
 
 Law = Literal["distance", "time to collision"]
 
@@ -89,6 +95,31 @@ def record_crowd(crowd: Crowd, seed: int, seconds: float = SECONDS) -> swarmdp.R
             frames.append(place)
     tracks = np.array(frames) + crowd.error * rng.standard_normal((len(frames), count, 2))
     return swarmdp.Recording(tracks % crowd.side, fps=crowd.rate, unit="m")
+
+
+def record_flock(crowd: Crowd, seed: int, seconds: float = SECONDS) -> swarmdp.Recording:
+    """The same people travelling together, with errors of positions."""
+    rng = np.random.default_rng(seed)
+    count, anywhere = crowd.people, replace(crowd, side=1e7)
+    place = rng.uniform(0, np.sqrt(count / FLOCK_DENSITY), (count, 2))
+    goal, common = rng.normal(0, 0.5, count), 0.0
+    paces = np.maximum(rng.normal(crowd.speed, crowd.speed_spread, count), 0.3)
+    velocity = paces[:, None] * np.stack([np.cos(goal), np.sin(goal)], axis=1)
+    every = round(1 / (crowd.rate * STEP))
+    frames = []
+    for step in range(round((seconds + SETTLING) / STEP)):
+        common += SWERVING * np.sqrt(STEP) * rng.standard_normal()
+        goal = (1 - KEEPING * STEP) * goal + SWERVING * np.sqrt(STEP) * rng.standard_normal(count)
+        way = np.stack([np.cos(goal + common), np.sin(goal + common)], axis=1)
+        wanted = paces[:, None] * way - PULL * (place - place.mean(axis=0))
+        push = pushes(anywhere, place, velocity)
+        velocity = velocity + STEP * ((wanted - velocity) / RELAXATION + push)
+        velocity = velocity + 0.2 * np.sqrt(STEP) * rng.standard_normal((count, 2))
+        place = place + STEP * velocity
+        if step * STEP >= SETTLING and step % every == 0:
+            frames.append(place)
+    tracks = np.array(frames) + crowd.error * rng.standard_normal((len(frames), count, 2))
+    return swarmdp.Recording(tracks, fps=crowd.rate, unit="m")
 
 
 def pushes(crowd: Crowd, place: Floats, velocity: Floats) -> Floats:

@@ -64,7 +64,7 @@ def fitted(**options: Any) -> Method:
             verdict.alarm,
             result.learners[0],
             verdict.words,
-            "; ".join(verdict.advice),
+            "; ".join((*verdict.advice, *verdict.notes)),
             float("nan") if gap is None else float(gap.share[0]),
         )
 

@@ -30,7 +30,7 @@ def batches(count: int) -> list[str]:
 
 
 def grid() -> dict[str, swarmdp.Vicsek]:
-    """The Vicsek swarms of docs/trust.md, 54 cells, by the names of their rows."""
+    """The Vicsek swarms of docs/unseen.md, 54 cells, by the names of their rows."""
     cells = itertools.product((50, 200, 500), (0.05, 0.1, 0.2), (5, 20, 40), (0.03, 0.1))
     return {
         f"{n} agents, radius {radius}, noise {noise}, speed {speed}: {CELL} fits": swarmdp.Vicsek(

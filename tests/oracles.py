@@ -492,7 +492,7 @@ def zonal_responses(
     """The turns before collisions (agents,), and what others add to the scores of speeds."""
     near_reach, near_gain, match_reach, match_gain, pull_reach, pull_gain = model[14:20]
     soon_reach, soon_gain, side_reach, side_gain, contact = model[20:25]
-    aside, change = np.zeros(len(heading)), np.zeros(len(heading))
+    aside, change = np.zeros(len(heading)), np.full(len(heading), model[27])
     moving = speed * np.exp(1j * heading)
     for i in range(len(heading)):
         gap = np.delete(position, i, axis=0) - position[i]

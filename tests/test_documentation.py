@@ -65,7 +65,7 @@ def test_snippets_run_as_written(
     ("page", "rows", "tables"),
     [
         ("learning.md", "learners.json", learners.table),
-        ("updates-study.md", "transfer.json", transfer.table),
+        ("updates.md", "transfer.json", transfer.table),
         ("theory.md", "theory.json", small_swarm_tables.tables),
         ("reproduction.md", "calibration.json", calibration.table),
         ("environments.md", "environments.json", environments.table),
@@ -116,6 +116,16 @@ def test_links_lead_somewhere() -> None:
     for page in [ROOT / "CONTRIBUTING.md", *(ROOT / name for name in PAGES)]:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_there_are_at_most_thirty_pages_to_read() -> None:
+    """Beside the index of each section, and the lists of names and commands that are generated."""
+    docs = ROOT / "docs"
+    generated = {"reference/python.md", "reference/command-line.md"}
+    pages = {page.removeprefix("docs/") for page in PAGES[1:]} - generated
+    pages = {page for page in pages if not page.endswith("index.md") or page == "start/index.md"}
+    scripts = [docs / "gallery.py", *(docs / "tutorials").glob("*.py")]
+    assert len(pages) + len(scripts) <= 30
 
 
 def test_every_promise_names_what_holds_it() -> None:
@@ -172,3 +182,15 @@ def test_everything_public_is_there() -> None:
     assert len(names) <= 50  # what README and its next pages use; the rest is in namespaces
     with pytest.raises(AttributeError, match="attribute fly"):
         getattr(swarmdp, "fly")  # noqa: B009
+
+
+def test_the_architecture_page_names_every_room_and_files_that_are_there() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    package = ROOT / "src/swarmdp"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert rooms == set(re.findall(r"^\| \d+ \| `(\w+)/` \|", text, re.MULTILINE))
+    recordings = text.partition("### Recordings\n")[2].partition("\n## ")[0]
+    for name in re.findall(r"`(\w+\.py|\w+/)`", recordings):
+        assert (package / "recordings" / name).exists(), name
+    for name in re.findall(r"`(\w+/[\w/]+\.py)`", text):
+        assert (package / name).exists() or (ROOT / name).exists(), name

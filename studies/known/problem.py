@@ -9,6 +9,7 @@ from typing_extensions import Protocol
 
 import swarmdp
 from swarmdp.irl.expectations import exact_expectations
+from swarmdp.policies import SoftPolicy
 
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0), (0, 0))
 DISCOUNT = 0.9
@@ -119,14 +120,19 @@ class Problem:
     def share(self, weights: Floats, *, changed: bool) -> float:
         """The value of what is planned for these weights: 0 for random, 1 for optimal."""
         mdp = (self.changed if changed else self.here).mdp
+        return self.share_of(planned(mdp, weights), changed=changed)
+
+    def share_of(self, policy: swarmdp.Policy | SoftPolicy, *, changed: bool) -> float:
+        """The value of a policy: 0 for random, 1 for optimal."""
+        mdp = (self.changed if changed else self.here).mdp
         rng = np.random.default_rng(0)
         size = (_RANDOM, mdp.n_states)
         tables = swarmdp.Policy(rng.integers(0, mdp.n_actions, size=size))
         chance = float(self._value(mdp, tables).mean())
         best = float(self._value(mdp, planned(mdp, self.reward))[0])
-        return (float(self._value(mdp, planned(mdp, weights))[0]) - chance) / (best - chance)
+        return (float(self._value(mdp, policy)[0]) - chance) / (best - chance)
 
-    def _value(self, mdp: swarmdp.FiniteMDP, policy: swarmdp.Policy) -> Floats:
+    def _value(self, mdp: swarmdp.FiniteMDP, policy: swarmdp.Policy | SoftPolicy) -> Floats:
         value: Floats = exact_expectations(mdp, policy, discount=DISCOUNT, steps=None) @ self.reward
         return value
 

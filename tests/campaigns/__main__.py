@@ -36,6 +36,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CAMPAIGNS)}")
     parser.add_argument("--minutes", type=float, default=5.0, help="for all of them together")
     parser.add_argument("--attempts", type=int, help="at most so many for each campaign")
+    parser.add_argument("--first", type=int, default=0, help="number of the first attempt")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="child processes")
     parser.add_argument("--failures", type=int, default=20, help="kinds of failures to print")
@@ -56,6 +57,7 @@ def main() -> int:
         seed=asked.seed,
         minutes=asked.minutes,
         attempts=asked.attempts,
+        first=asked.first,
         workers=asked.workers,
         watch=_Lines(),
     ):

@@ -32,7 +32,7 @@ def test_evaluate_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
     assert (folder / "evaluation.png").exists()
     page = (folder / "evaluation.html").read_text(encoding="utf-8")
-    for words in ("order parameter ω of the learned swarms is in the range", 'id="player-swarm"'):
+    for words in ("order parameter ω of the learned swarms is within", 'id="player-swarm"'):
         assert words in page
     assert page.index('class="finding') < page.index('id="player-swarm"') < page.index("<figure")
 

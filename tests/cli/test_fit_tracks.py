@@ -69,7 +69,7 @@ def test_the_report(analysed: Path) -> None:
         "The rule of turns",
         "Held-out statistics",
         "What the reward prefers",
-        "How near the groups are",
+        "How close the groups are",
         "Which controllers were tried",
         "How to cite",
     ):
@@ -134,7 +134,7 @@ def test_an_interrupted_analysis_keeps_its_fit(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     from swarmdp.irl import expectations
-    from swarmdp.recordings import analysis
+    from swarmdp.recordings import analysis_steps
 
     estimate, calls = expectations.simulated_runs, []
 
@@ -144,7 +144,11 @@ def test_an_interrupted_analysis_keeps_its_fit(
             raise KeyboardInterrupt
         return estimate(*args, **kwargs)  # type: ignore[arg-type]
 
-    place = (expectations, "simulated_runs") if at == "the fit" else (analysis, "verdict_of_model")
+    place = (
+        (expectations, "simulated_runs")
+        if at == "the fit"
+        else (analysis_steps, "verdict_of_model")
+    )
     monkeypatch.setattr(*place, interrupted)
     # An earlier analysis in the same folder does not stay beside the fit of this one.
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())

@@ -25,7 +25,7 @@ def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixtur
     assert "Verdict: " in capsys.readouterr().out
     summary = json.loads((fit / "replan" / "replan.json").read_text())
     page = (fit / "replan" / "report.html").read_text(encoding="utf-8")
-    assert "was planned for its own swarm from nothing" in page
+    assert "was planned for its own swarm from the reward" in page
     assert page.index('class="finding') < page.index('id="player-swarm"') < page.index("<figure")
     assert summary["system_settings"]["shape"] == [8, 8]
     assert len(summary["attempts"]) == 4
@@ -38,7 +38,7 @@ def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixtur
     assert "Verdict" not in capsys.readouterr().out
     page = (fit / "larger" / "report.html").read_text(encoding="utf-8")
     assert "was planned for a changed Ising swarm" in page
-    assert "Nothing was there to compare" in page
+    assert "There was nothing to compare" in page
     summary = json.loads((fit / "larger" / "replan.json").read_text())
     assert summary["system_settings"]["shape"] == [12, 12]
     assert summary["verdict"] is None

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import swarmdp
 from studies.battery import development
 from swarmdp.irl.inference import explain
-from swarmdp.judging import baselines, stretches
+from swarmdp.judging import advice, baselines, stretches
+from swarmdp.judging.causes import UNKNOWN
 from swarmdp.judging.comparison import compare_runs
 from swarmdp.judging.judge import Judge
 from swarmdp.model import Field, Measure
@@ -236,8 +237,17 @@ def test_an_alarm_names_what_the_observations_lack(name: str, cause: str) -> Non
     assert cause in verdict.advice[-1]
 
 
+def test_a_cause_that_cannot_be_named_keeps_the_concrete_advice() -> None:
+    """Actions of this expert lie between the listed ones, so the same observation gets several."""
+    case = CASES["flock"]
+    verdict = judged(baselines.doing_nothing(case.system), case.demo(1), case.system)
+    assert verdict.alarm
+    assert verdict.advice[-1] in (*advice.CLASSES, advice.CLONE_IS_NEARER)
+    assert verdict.notes[-1].endswith(UNKNOWN)
+
+
 def test_an_alarm_of_what_can_be_learned_names_no_cause() -> None:
     case = CASES["fireflies"]
     verdict = judged(baselines.doing_nothing(case.system), case.demo(1), case.system)
     assert verdict.alarm
-    assert not any("missing from the observations" in advice for advice in verdict.advice)
+    assert not any("missing from the observations" in text for text in verdict.advice)

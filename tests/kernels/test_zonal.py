@@ -13,16 +13,17 @@ _ZONES = np.array(
         [2.0, 6.0, 0.0, 0.0, 12.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.8, 5.0, 1.0, 0.1],
     ]
 )
-# How speeds react, and the step aside: reaches and gains in turn, and the contact distance.
+# How speeds react, and the step aside: reaches and gains in turn, and the contact distance; then
+# memory and noise of the scores of speeds, and what is added to them.
 _RESPONSES = np.array(
     [
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [4.0, -0.5, 5.0, 0.4, 6.0, 0.3, 3.0, -0.7, 5.0, 0.4, 0.8],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, -0.7, 0.0, 0.0, 0.5],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [4.0, -0.5, 5.0, 0.4, 6.0, 0.3, 3.0, -0.7, 5.0, 0.4, 0.8, 0.5, 0.7, 0.2],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, -0.7, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0],
     ]
 )
 MODELS = np.concatenate([_ZONES, _RESPONSES], axis=1)
-KINDS = np.concatenate([_ZONES[:2], np.zeros((2, 11))], axis=1)  # of agents, without responses
+KINDS = np.concatenate([_ZONES[:2], np.zeros((2, 14))], axis=1)  # of agents, without responses
 ARENAS = {
     "open": (kernels.space.OPEN, np.zeros((1, 2))),
     "circle": (kernels.space.CIRCLE, np.array([[0.0, 0.0], [9.0, 0.0]])),
@@ -114,7 +115,8 @@ def test_whole_candidates_move_as_step_by_step(arena: str) -> None:
                 np.interp(scores[t], grid, tables[1]),
                 np.interp(scores[t], grid, tables[0]),
             )
-            pace = 0.6 * pace + 0.8 * fresh[t] + model[13] * ahead + faster
+            memory, size = model[25:27] if model[26] else (0.6, 0.8)
+            pace = memory * pace + size * fresh[t] + model[13] * ahead + faster
             step = np.interp(pace, grid, swarm.speed) * 0.5
             meant = turns + noise[k] * wobble
             place, heading, turn = kernels.recorded.turn_and_move(
@@ -149,7 +151,27 @@ def outsiders_at_random(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def as_cues(cues: np.ndarray) -> kernels.recorded.ZonalCues:
     filled = np.nan_to_num(cues[..., :2], nan=1e30)
     x, y = (np.ascontiguousarray(filled[..., n]) for n in range(2))
-    return kernels.recorded.ZonalCues(x, y, np.nan_to_num(cues[..., 2], nan=1e3), WHICH)
+    heading, none = np.nan_to_num(cues[..., 2], nan=1e3), np.zeros(3, np.int64)
+    return kernels.recorded.ZonalCues(x, y, heading, WHICH, none)
+
+
+def test_outsiders_that_follow_are_where_they_are_from_the_centre_of_all() -> None:
+    rng = np.random.default_rng(6)
+    position = rng.uniform(-6, 6, (2, 20, 2))
+    heading, turn = rng.uniform(-np.pi, np.pi, (2, 2, 20))
+    kind, walls = ARENAS["open"]
+    cues = rng.uniform(-6, 6, (2, 3, 3))
+    models = np.tile(np.concatenate([KINDS[0], CUE_MODELS[0]]), (2, 1))
+    from_centre = cues.copy()
+    from_centre[:, :2, :2] -= position.mean(axis=1, keepdims=True)
+    there = as_cues(cues)
+    follows = as_cues(from_centre)._replace(follows=np.array([1, 1, 0]))
+    one, other = (
+        kernels.recorded.zonal_turns(position, heading, turn, models, kind, walls, cues=seen)
+        for seen in (there, follows)
+    )
+    for turns, same in zip(one, other, strict=True):
+        np.testing.assert_allclose(turns, same, atol=1e-9)
 
 
 @pytest.mark.parametrize("arena", ["open", "periodic"])

@@ -532,7 +532,7 @@ def test_angles_to_interpolate_must_be_finite() -> None:
 
 
 def test_the_example_in_c_runs(tmp_path: Path) -> None:
-    page = (ROOT / "docs/controllers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/robots.md").read_text(encoding="utf-8")
     (code,) = [block.split("```")[0] for block in page.split("```c\n")[1:]]
     vicsek = swarmdp.Vicsek()
     table = np.full(36, 12)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import swarmdp
-from studies.simulated_crowds import Crowd, arena_of, record_crowd
+from studies.simulated_crowds import Crowd, arena_of, record_crowd, record_flock
+from swarmdp.recordings import Periodic
 from swarmdp.recordings.anticipation import Anticipation, anticipation, time_to_collision
 from swarmdp.support.errors import InvalidInput
 
@@ -60,6 +61,36 @@ def test_the_law_is_told(crowd: Crowd) -> None:
 def test_the_same_seed_gives_the_same_answer() -> None:
     one, other = (found(AHEAD, 30.0).to_plain() for _ in range(2))
     assert one == other
+
+
+@pytest.mark.parametrize("crowd", [AHEAD, NEAR])
+def test_a_flock_is_compared_within_itself(crowd: Crowd) -> None:
+    # Against places at other times, both would be told as 'distance', by tens of nats.
+    answer = anticipation(record_flock(crowd, 3).decisions(dt=0.4), seed=1)
+    assert answer.together
+    assert "keeps together" in answer.sentence
+    assert answer.answer in (crowd.law, "not told")
+    assert abs(answer.difference) < 1.0
+    assert (answer.difference > 0) == (crowd.law == "time to collision")
+    assert Anticipation.from_plain(answer.to_plain()).together
+
+
+def test_a_flock_across_the_rim_of_a_periodic_arena_is_one_group() -> None:
+    flock = record_flock(AHEAD, 3, 100.0)
+    recording = replace(flock, positions=flock.positions % 60.0)
+    answer = anticipation(recording.decisions(dt=0.4), Periodic((60.0, 60.0)), seed=1)
+    assert answer.together
+    # Torn apart at the rim, its distances would tell nats as those of a crowd do.
+    assert abs(answer.difference) < 1.0
+
+
+def test_distances_of_those_who_partly_keep_together_are_not_told() -> None:
+    short = record_flock(AHEAD, 3, 40.0)
+    recording = replace(short, positions=short.positions % 60.0)
+    answer = anticipation(recording.decisions(dt=0.4), Periodic((60.0, 60.0)), seed=1)
+    assert not answer.together
+    assert answer.difference < -2 * answer.difference_error
+    assert answer.answer == "not told"
 
 
 def test_people_who_never_meet_have_no_answer() -> None:

@@ -8,11 +8,18 @@ import pytest
 import swarmdp
 from studies.simulated_rules import KnownRule, record_rule
 from swarmdp.recordings.arena import Circle, Periodic
-from swarmdp.recordings.controller_families import _hurry, _together, families_of
+from swarmdp.recordings.controller_families import (
+    _hurry,
+    _together,
+    families_of,
+    family_of_group,
+    fitted_zone_model,
+)
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.neighbour_rows import mean_ahead
 from swarmdp.recordings.preferences import Preference
 from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.rule import fit_rule
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.zonal import Zonal
 
@@ -50,6 +57,35 @@ def test_without_a_rule_nobody_reacts(swarm: Swarm) -> None:
     assert family.start.wall_reach > 0
     assert not family.start.model.zones
     assert family.start.hurry == 0
+    assert family_of_group(swarm, None) is None
+
+
+def test_the_zone_model_of_the_group_as_a_controller(swarm: Swarm) -> None:
+    assert swarm.decisions is not None
+    rule = fit_rule(swarm.decisions, swarm.arena)
+    assert family_of_group(swarm, replace(rule, parts=())) is None
+    family = family_of_group(swarm, rule)
+    assert family is not None
+    start, zones = family.start, swarm.models["couzin"]().zones
+    assert start == fitted_zone_model(swarm, rule)
+    assert start.model.structure == "priority"
+    reaches = [zone.outer for zone in start.model.zones.values()]
+    assert reaches[0] == zones.repulsion
+    assert reaches == sorted(reaches)
+    # What individuals do by themselves is that of the rule.
+    alone = families_of(swarm, rule)[0].start
+    for name in ("noise", "previous", "wall", "wall_reach", "hurry"):
+        assert getattr(start, name) == getattr(alone, name)
+    # Of all gains this one turns most like the zone model, over all angles.
+    angles = np.linspace(-np.pi, np.pi, 2001)
+    meant = np.clip(angles, -zones.most_turn, zones.most_turn)
+    gains = start.gains[0] * np.array([0.98, 1.0, 1.02])
+    apart = ((gains[:, None] * np.sin(angles) - meant) ** 2).mean(axis=1)
+    assert apart.argmin() == 1
+    # It has numbers of its own, so all of them are within the limits of the family.
+    low, high = family.limits.T
+    assert (low <= high).all()
+    assert family.controller(family.numbers(start)).gains == pytest.approx(start.gains)
 
 
 def test_speeds_of_individuals_that_hurry_together(swarm: Swarm) -> None:

@@ -1,5 +1,6 @@
 """Large recordings: what they need is said before the work starts; too large ones are refused."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import swarmdp
 from swarmdp.recordings import needs, reading
 from swarmdp.support.errors import NotEnoughMemory
 from tests.recordings.corpus import table
+
+ADVISED = r"--time 0:(\d+)\)"  # seconds that would fit
 
 
 def recording(frames: int, individuals: int) -> swarmdp.Recording:
@@ -26,20 +29,26 @@ def test_a_large_recording_is_told_of_its_memory() -> None:
     needs.check_needs(recording(100_000, 10), said.append)
     assert len(said) == 1
     assert said[0].startswith("1,000,000 positions of 10 individuals: the analysis needs about 1")
-    assert "1010 MiB of memory" in said[0]
+    assert "1.219 GiB of memory" in said[0]
 
 
 def test_too_many_individuals_are_refused_before_the_work() -> None:
     """Each is compared with each: 10^5 of them need hundreds of GiB."""
     words = "the analysis of 1,000,000 positions of 100,000 individuals needs 1[.,0-9]+ TiB"
-    with pytest.raises(NotEnoughMemory, match=f"{words}.*the individuals of one place"):
+    with pytest.raises(NotEnoughMemory, match=f"{words}.*about [0-9,]+ of them would fit"):
         swarmdp.analyse(recording(10, 100_000), seed=1)
 
 
 def test_too_many_frames_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swarmdp.support.memory.free_memory", lambda: 2**30)
-    with pytest.raises(NotEnoughMemory, match=r"10,000,000 positions .* needs 2\.\d+ GiB"):
+    monkeypatch.setattr("swarmdp.support.memory.free_memory", lambda: 2**31)
+    words = r"10,000,000 positions .* needs 4\.\d+ GiB"
+    with pytest.raises(NotEnoughMemory, match=f"{words}.*{ADVISED}") as refused:
         needs.check_needs(recording(200_000, 50), print)
+    found = re.search(ADVISED, str(refused.value))
+    assert found is not None
+    needs.check_needs(recording(int(found[1]), 50), print)
+    with pytest.raises(NotEnoughMemory):
+        needs.check_needs(recording(int(found[1]) + 100, 50), print)
 
 
 def test_a_large_table_is_told_of_its_memory(

@@ -12,6 +12,7 @@ import swarmdp
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.interaction import shifted_decisions
+from swarmdp.recordings.outsiders import Outsiders
 from swarmdp.recordings.rule import Rule, fit_rule
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.zonal import Reaction, Zonal, ZonalController
@@ -214,3 +215,34 @@ def test_a_zone_model_keeps_the_time_of_outsiders(recording: swarmdp.Recording) 
     model = Couzin(swarm, TRUTH)
     run = swarmdp.rollout(model, model.expert, steps=3, runs=2, seed=1)
     np.testing.assert_array_equal(np.diff(run["clock"], axis=1), 1)
+
+
+def test_outsiders_that_move_go_with_the_group_in_open_space() -> None:
+    rng = np.random.default_rng(1)
+    positions = np.cumsum(rng.normal(0.3, 0.1, (60, 2, 2)), axis=0)
+    food = np.full((60, 1, 2), 5.0)
+    centres = np.cumsum(rng.normal(0.3, 0.1, (60, 2)), axis=0)
+    others = Outsiders(
+        np.concatenate([positions, food], axis=1), ("dog", "dog", "food"), centres=centres
+    )
+    assert others.followers == ("dog",)
+    clock, group = np.array([3, 40]), rng.normal(0, 5, (2, 7, 2))
+    places = others.places_at(clock, group)
+    gaps = places[:, :2] - group.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(gaps, positions[clock] - centres[clock][:, None])
+    np.testing.assert_array_equal(places[:, 2], food[clock, 0])
+    # A group that stands where the recorded one stood sees them where they were.
+    same = np.repeat(centres[clock][:, None], 7, axis=1)
+    np.testing.assert_allclose(others.places_at(clock, same), others.positions[clock])
+    # Who looks straight away from the nearest dog.
+    gap = places[:, 0] - group[:, 0]
+    nearest = np.where(
+        (np.linalg.norm(gap, axis=1) < np.linalg.norm(places[:, 1] - group[:, 0], axis=1))[:, None],
+        gap,
+        places[:, 1] - group[:, 0],
+    )
+    heading = np.zeros((2, 7))
+    heading[:, 0] = np.arctan2(-nearest[:, 1], -nearest[:, 0])
+    np.testing.assert_allclose(others.headed_away("dog", group, heading, clock)[:, 0], 1.0)
+    with pytest.raises(InvalidInput, match="centres must have the shape"):
+        Outsiders(positions, ("dog", "dog"), centres=np.zeros((3, 2)))

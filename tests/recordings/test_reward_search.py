@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import swarmdp
+from swarmdp.recordings import reward_search
+from swarmdp.recordings.controller_families import fitted_zone_model
 from swarmdp.recordings.reward_curves import CurveFeatures, RewardCurve, reward_at, sights
-from swarmdp.recordings.reward_search import SOFT, likeliest_reward, max_margin
+from swarmdp.recordings.reward_search import SOFT, likeliest_reward, max_margin, search_reward
+from swarmdp.recordings.rule import fit_rule
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.support.arrays import Floats
 
@@ -53,6 +56,23 @@ def test_hat_functions_add_up_to_one_and_interpolate() -> None:
     # The mean reward of what was seen is w . mu, but for the constants of the curves, which are
     # such that it is zero.
     assert float(reward_at(curves, seen).mean()) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_rewards_are_searched_whatever_the_structure_of_the_controller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reward_search, "ITERATIONS", 1)
+    monkeypatch.setattr(reward_search, "GENERATIONS", 1)
+    swarm = school()
+    assert swarm.decisions is not None
+    rule = fit_rule(swarm.decisions, swarm.arena)
+    assert rule.structure == "sum"
+    assert rule.parts
+    controller = fitted_zone_model(swarm, rule)
+    assert controller.model.structure == "priority"
+    found = search_reward(swarm, rule, controller, seed=1)
+    assert found is not None
+    assert found.nearest_distance <= found.controller_distance
 
 
 def curve(reward: list[float], draws: Floats, shifted: Floats, social: bool = True) -> RewardCurve:

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import swarmdp
+from swarmdp.recordings.analysis_settings import AnalysisSettings
+from swarmdp.recordings.analysis_steps import AnalysisSteps
 from swarmdp.recordings.arena import Periodic
+from swarmdp.recordings.calibration import score_grid
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.responses import with_responses
@@ -97,6 +100,31 @@ def test_agents_of_a_controller_brake_as_recorded(braking: Decisions) -> None:
     gain = controller.responses[0].gain / controller.speed_spread
     assert abs(slowing[0]) < 0.2 * abs(gain)
     assert slowing[1] < 0.5 * gain
+
+
+def test_speeds_that_react_keep_their_mean_and_spread(braking: Decisions) -> None:
+    # Added to speeds that wander as recorded, the braking would count twice: half a metre a second.
+    swarm = Swarm.from_recording(braking, arena=ARENA)
+    rule = fit_speed_rule(braking, ARENA, contact=0.3, seed=1)
+    plain = ZonalController(ZoneModel("sum", {}), (), 0.0, 0.0, 0.0, 1.0)
+    made = Zonal(swarm, with_responses(plain, swarm, rule))
+    track = swarmdp.rollout(made, made.expert, steps=300, runs=4, seed=1)
+    speeds = np.interp(track["pace"], score_grid(), swarm.speeds.table)
+    recorded = braking.speeds[braking.known]
+    assert speeds.mean() == pytest.approx(recorded.mean(), rel=0.05)
+    assert speeds.std() == pytest.approx(recorded.std(), rel=0.2)
+
+
+def test_the_controller_that_is_found_reacts_by_its_speed(braking: Decisions) -> None:
+    train = braking.train
+    swarm = Swarm.from_recording(train, arena=ARENA)
+    rule = fit_speed_rule(train, ARENA, contact=0.3, seed=1)
+    options = AnalysisSettings()
+    recording = swarmdp.Recording(braking.positions, fps=5, unit="m")
+    steps = AnalysisSteps(recording, options, 1, None, False, lambda text: None)
+    controller = steps.search_controller(swarm, None, rule).controller
+    assert [part.component for part in controller.responses] == ["density ahead"]
+    assert controller.speed_noise > 0
 
 
 def _near_ahead(place: np.ndarray, heading: np.ndarray) -> np.ndarray:

@@ -39,13 +39,20 @@ def test_the_search_comes_nearer_and_is_the_same_for_the_same_seed(
     monkeypatch.setattr(controller_search, "FINDING", 4)
     assert swarm.decisions is not None
     rule = fit_rule(swarm.decisions, swarm.arena)
-    found = find_controller(swarm, rule, seed=1)
+    told: list[tuple[int, int]] = []
+    found = find_controller(swarm, rule, seed=1, progress=lambda *how: told.append(how))
+    count = 1 + len(found.tried)  # each family, and the one that is taken at length
+    assert told == [(begun, count) for begun in range(count)]
     assert found == find_controller(swarm, rule, seed=1)
     assert FoundController.from_plain(found.to_plain()) == found
     alone = families_of(swarm, rule)[0].start
     everything = np.ones(len(swarm.frames["heading"]), dtype=bool)
     assert found.distance < Trial(swarm, everything, 9, alone.together).distances([alone])[0][0]
     assert found.reflected < 0.05
+    # The best of two beginnings on blocks that were left out: the rule, and the group's zone model.
+    assert [family.family for family in found.tried][-1] == "the zone model of the group"
+    chosen = {family.family: family.distance for family in found.tried}[found.family]
+    assert chosen <= found.tried[-1].distance
     made = Zonal(swarm, found.controller)
     track = swarmdp.rollout(made, made.expert, steps=20, seed=1)
     again = swarmdp.rollout(made, made.expert, steps=20, seed=1)

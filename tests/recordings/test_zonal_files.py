@@ -40,6 +40,9 @@ RESPONDING = replace(
     ),
     contact=1.0,
     speed_spread=0.5,
+    speed_memory=0.5,
+    speed_noise=0.6,
+    speed_rest=0.2,
 )
 
 
@@ -60,6 +63,8 @@ def test_csv_has_units(tmp_path: Path) -> None:
     assert "repulsion: to,2.0,cm" in lines
     assert "alignment: nearest neighbours,4,1" in lines
     assert "noise of turns,0.24,rad" in lines
+    lines = write_zonal(RESPONDING, tmp_path / "two.csv", "cm", 0.3).read_text().splitlines()
+    assert "noise of speeds,0.3,cm/s" in lines
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")

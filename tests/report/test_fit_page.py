@@ -53,9 +53,9 @@ def written(folder: Path, result: Result, demo: Trajectory, **more: Any) -> str:
 
 def test_a_fit_that_nobody_judged_says_so(tmp_path: Path, result: Result, demo: Trajectory) -> None:
     text = written(tmp_path, result, demo, planned=5)
-    assert "? Nobody has judged whether the learned swarm does" in text
-    assert "How far its other values can be trusted is not known" in text
-    assert "interrupted after 3 of 5 iterations; --resume goes on" in text
+    assert "? The learned swarm was not compared with the recorded one" in text
+    assert "How far its other values can be trusted is unknown" in text
+    assert "interrupted after 3 of 5 iterations; --resume continues" in text
 
 
 def test_the_verdict_and_the_errors_are_in_words(
@@ -69,7 +69,7 @@ def test_the_verdict_and_the_errors_are_in_words(
     assert f"{within}, at all within 2.5." in text
     but = replace(same, verdicts=(verdict("reproduces it, except: order too small", False),))
     text = written(tmp_path, but, demo)
-    assert "✓ The learned swarm does what the recorded one did, with exceptions that" in text
+    assert "✓ The learned swarm does what the recorded one did, with small exceptions" in text
     assert "The verdict: reproduces it, except: order too small." in text
     noise = 0.01 * np.random.default_rng(3).normal(size=(8, *result.reward.weights.shape))
     far = replace(
@@ -91,7 +91,7 @@ def test_the_verdict_and_the_errors_are_in_words(
     ("learner", "words"),
     [
         ("clone of recorded actions", "copying the recorded actions"),
-        ("clone of explained actions", "copying the actions that explain the demo"),
+        ("clone of explained actions", "copying the actions that best explain the demo"),
         ("clone of changes", "matching how observations change into each other"),
         ("policy search", "policy search"),
     ],

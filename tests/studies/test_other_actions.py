@@ -119,7 +119,7 @@ def test_the_tables_in_the_documentation_are_those_of_its_rows() -> None:
     assert {row["circumstance"] for row in rows} == set(
         other_actions.circumstances(swarmdp.Vicsek())
     )
-    text = (ROOT / "docs" / "updates-study.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "updates.md").read_text(encoding="utf-8")
     for line in other_actions.table(rows).splitlines():
         if line.startswith("| "):
             assert line in text

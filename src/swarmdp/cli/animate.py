@@ -35,13 +35,11 @@ def add(commands: Any, system: str | None) -> None:
         summary="show the expert swarm in motion, and a learned one beside it",
         description="Show the expert swarm of a system in motion (swarmdp animate vicsek), or the "
         "learned swarm of a fit beside its expert (swarmdp animate --fit DIR): both start from "
-        "the same state with the same random numbers. The format follows from the file's ending: "
+        "the same state with the same random numbers. The file's ending chooses the format: "
         ".gif, .mp4 (needs ffmpeg) or .html (a player that opens in a browser).",
     )
     group = animate.add_argument_group("the animation")
-    group.add_argument(
-        "--fit", type=Path, metavar="DIR", help="folder of a fit, whose system is shown"
-    )
+    group.add_argument("--fit", type=Path, metavar="DIR", help="folder of the fit to show")
     add_experiment(group)
     add_steps(group)
     group.add_argument(

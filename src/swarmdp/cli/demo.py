@@ -14,11 +14,11 @@ _FRAMES = 60  # that are played
 _PAUSE = 0.08  # seconds between them
 _WIDE, _HIGH = 36, 16  # characters of a swarm
 _NEXT = """Next:
-  swarmdp fit vicsek -o runs/fit               the same with a page to look at
-  swarmdp fit --tracks FILE --fps 25           your own tracks: CSV, idtracker.ai, SLEAP, ...
-  swarmdp fit --system MODULE:CLASS            your own simulator
-  swarmdp reproduce                            the paper's figures
-  swarmdp studio                               paint a reward and watch the swarm follow it"""
+  swarmdp fit vicsek --demo-runs 5 -o runs/fit  the same, with a page to look at
+  swarmdp fit --tracks FILE --fps 25            your own tracks: CSV, idtracker.ai, SLEAP, ...
+  swarmdp fit --system MODULE:CLASS             your own simulator
+  swarmdp reproduce                             the paper's figures
+  swarmdp studio                                paint a reward and watch the swarm follow it"""
 
 
 def add(commands: Any) -> None:
@@ -47,7 +47,7 @@ def _run(options: argparse.Namespace) -> None:
     demo = rollout(system, system.expert, runs=_RUNS, seed=options.seed, **how)
     print(
         f"Recorded: {_RUNS} runs of {system.n_agents} agents that turn to the mean heading of "
-        "their neighbours.\nLearning from the states alone the reward that each agent seeks ..."
+        "their neighbours.\nLearning, from states alone, the reward that makes agents do this ..."
     )
     began = time.perf_counter()
     with warnings.catch_warnings():

@@ -34,8 +34,12 @@ def add(commands: Any) -> None:
     evaluate.add_argument(
         "--system", metavar="MODULE:CLASS", help="class of the fit's system, if it is not built in"
     )
-    evaluate.add_argument("--steps", type=int, help="number of time steps (default: as the demo)")
-    evaluate.add_argument("--runs", type=int, default=400, help="minimum number of runs of each")
+    evaluate.add_argument(
+        "--steps", type=int, help="number of time steps (default: as many as the demo)"
+    )
+    evaluate.add_argument(
+        "--runs", type=int, default=400, help="minimum number of runs of each policy"
+    )
     add_seed(evaluate, default=3)
     add_threads(evaluate)
     add_output(evaluate, "that of the fit")

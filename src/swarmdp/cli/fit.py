@@ -39,19 +39,21 @@ def add(commands: Any, system: str | None) -> None:
         "fit",
         _run,
         summary="learn the reward behind a swarm's behaviour, and a policy that reproduces it",
-        description="Learn from one trajectory of the expert (swarmdp fit vicsek), from a "
-        "saved trajectory (swarmdp fit --demo FILE), or from recorded tracks of animals or robots "
+        description="Learn from runs of a system's expert (swarmdp fit vicsek), from a saved "
+        "trajectory (swarmdp fit --demo FILE), or from recorded tracks of animals or robots "
         "(swarmdp fit --tracks FILE). Writes report.html, result.nc, figures, summary.json and, "
-        "except for tracks, demo.nc to a folder. Ctrl-C saves the iterations that are done; "
-        "--resume continues.",
+        "except for tracks, demo.nc to a folder. Ctrl-C saves the finished iterations; --resume "
+        "continues.",
     )
     demo = fit.add_argument_group("the demo")
     demo.add_argument("--demo", type=Path, help="trajectory to learn from (NetCDF)")
-    demo.add_argument("--demo-steps", type=int, default=100, help="number of steps of the expert")
+    demo.add_argument(
+        "--demo-steps", type=int, default=100, help="number of steps in each run of the expert"
+    )
     demo.add_argument(
         "--demo-runs",
         type=int,
-        help=f"number of runs of the expert (default: 1, {_SINGLE_AGENT_RUNS} of a single agent)",
+        help=f"number of runs of the expert (default: 1; {_SINGLE_AGENT_RUNS} for a single agent)",
     )
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
     fit_tracks.add(fit)
@@ -80,7 +82,7 @@ def add(commands: Any, system: str | None) -> None:
     group.add_argument(
         "--separate",
         action="store_true",
-        help="treat each run of the demo as an experiment of its own",
+        help="fit each run of the demo as a separate experiment",
     )
     group.add_argument(
         "--resume", action="store_true", help="continue the fit in the output folder"
@@ -95,32 +97,33 @@ def add(commands: Any, system: str | None) -> None:
         "--actions",
         choices=["use", "ignore"],
         default="use",
-        help="use or ignore what the demo tells of actions (recorded, or explained by what they "
-        "led to), where the policy of Algorithm 2 does not reproduce the demo",
+        help="if the policy of Algorithm 2 does not reproduce the demo: whether to use the demo's "
+        "actions (recorded, or inferred from what followed)",
     )
     group.add_argument(
         "--no-policy-search",
         action="store_true",
-        help="keep the policy of Algorithm 2, even where it does not reproduce the demo",
+        help="keep the policy of Algorithm 2, even if it does not reproduce the demo",
     )
     group.add_argument(
         "--reward",
         choices=["nearest", "replanned"],
-        help="return the reward of the nearest policy, or the one for which planning from nothing "
-        "comes nearest to the demo, the visit histogram among the candidates; by default the "
-        "latter if the swarm is judged and not very large, and the update is max_margin",
+        help="which reward to return: that of the nearest policy, or the one for which planning "
+        "from scratch comes nearest to the demo (one of the candidates is the visit histogram). "
+        "Default: replanned, if the fit is judged, the swarm is not very large and the update is "
+        "max_margin",
     )
     group.add_argument(
         "--history",
         type=int,
         metavar="STEPS",
-        help="agents remember what they saw and did in their last steps (swarmdp.with_history)",
+        help="let agents remember what they saw and did in their last steps (swarmdp.with_history)",
     )
     group.add_argument(
         "--memory",
         type=int,
         metavar="STATES",
-        help="agents have a memory of this many states, which they set (swarmdp.with_memory)",
+        help="give agents a memory of this many states, which they set (swarmdp.with_memory)",
     )
     group.add_argument(
         "--no-judge",
@@ -416,11 +419,11 @@ def _reward_columns(
         texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
         if marks is None:
             return ["reward"], [(text,) for text in texts]
-        return ["reward", "the demo tells it"], list(zip(texts, marks, strict=True))
+        return ["reward", "identified"], list(zip(texts, marks, strict=True))
     assert marks is not None
     means = result.reward.tables(result.resamples.mean(axis=0))[number].to_numpy().ravel().tolist()
     name = f"from {len(result.resamples)} resampled demos (± s.d.)"
-    return ["reward", name, "the demo tells it"], [
+    return ["reward", name, "identified"], [
         (rounded(reward, e), with_error(mean, e), mark)
         for reward, mean, e, mark in zip(rewards, means, errors, marks, strict=True)
     ]

@@ -31,13 +31,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="tracks of a recorded swarm (CSV, Parquet, idtracker.ai, TRex, ...; see swarmdp "
-        "tracks): its whole analysis, and a page about it. Several files, or a folder of them, are "
+        "tracks): analyse it and write a page about it. Several files, or a folder of files, are "
         "analysed together",
     )
     add_reading(group)
     add_cleaning(group, automatic=True)
     group.add_argument("--dt", default="auto", help='seconds between decisions, or "auto"')
-    group.add_argument("--arena", default="auto", help=f"where they were: {ARENAS}")
+    group.add_argument("--arena", default="auto", help=f"where individuals were: {ARENAS}")
     group.add_argument(
         "--neighbours",
         default="auto",
@@ -48,28 +48,28 @@ def add(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=None,
         metavar="NAME",
-        help="what others may make individuals do: some of repulsion, alignment, attraction",
+        help="which reactions to others to look for: some of repulsion, alignment, attraction",
     )
     group.add_argument(
         "--kinds",
         default=None,
-        help='how many kinds of individuals there are, each with its own rule: "auto", a number, '
-        'or "given" (those of --kind); not asked by default',
+        help='look for kinds of individuals, each with its own rule: "auto", the number of kinds, '
+        'or "given" (those of --kind); off by default',
     )
     group.add_argument(
         "--speed-components",
         nargs="*",
         default=None,
         metavar="NAME",
-        help="what changes of speed may react to: some of 'density ahead', 'speed difference', "
-        "'others ahead', 'time to collision'; 'sidestep' is the turn before a collision. Without a "
-        "name: none of them",
+        help="what may explain changes of speed: some of 'density ahead', 'speed "
+        "difference', 'others ahead', 'time to collision'; 'sidestep' is the turn before a "
+        "collision. Without a name: none",
     )
     group.add_argument(
         "--contact",
         default="auto",
         help="distance at which two individuals collide, in the unit of the recording, or "
-        '"auto": the one with which times to collision tell most',
+        '"auto": the one for which times to collision explain most',
     )
 
 

@@ -26,8 +26,8 @@ def add(commands: Any, system: str | None) -> None:
         commands,
         "replan",
         _run,
-        summary="plan a policy for another swarm, from the reward of a fit",
-        description="Plan a policy from nothing for the reward that a fit has learned: for the "
+        summary="plan a policy for another swarm, using the reward of a fit",
+        description="Plan a policy from scratch for the reward that a fit learned: for the "
         "fit's own swarm (swarmdp replan FIT), for another one (swarmdp replan FIT vicsek --radius "
         "0.05), or for another body with the same observations (--system MODULE:CLASS). Writes "
         "a page, controller.json and replan.json to a folder.",
@@ -38,8 +38,8 @@ def add(commands: Any, system: str | None) -> None:
     replan.add_argument(
         "--demo",
         type=Path,
-        help="a recorded trajectory of the swarm (.nc) with which its own is compared; by default "
-        "the expert of its system, if it has one",
+        help="a recorded trajectory (.nc) to compare the planned swarm with (default: the expert "
+        "of its system, if there is one)",
     )
     replan.add_argument(
         "--no-judge",
@@ -48,7 +48,7 @@ def add(commands: Any, system: str | None) -> None:
     )
     add_seed(replan)
     add_threads(replan)
-    add_output(replan, "the folder replan in that of the fit")
+    add_output(replan, "the folder replan inside that of the fit")
     add_system(replan, system)
 
 

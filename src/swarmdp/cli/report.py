@@ -15,10 +15,10 @@ def add(commands: Any) -> None:
         commands,
         "report",
         _run,
-        summary="draw the report of a reproduction again from what is finished",
+        summary="draw the report of a reproduction again, without computing",
         description="Draw the figures and the page of a reproduction again from the finished units "
-        "in its folder, without computing any. If it is still running or was stopped, the figures "
-        "that are complete are drawn.",
+        "in its folder, without computing any. If it is still running or was stopped, only "
+        "complete figures are drawn.",
     )
     report.add_argument("folder", type=Path, help="folder that swarmdp reproduce wrote")
 

@@ -33,9 +33,9 @@ def add(commands: Any) -> None:
         "reproduce",
         _run,
         summary="make every figure of the paper and check its claims",
-        description="Compute the paper's experiments again, draw every figure, check every claim. "
+        description="Repeat the paper's experiments, draw every figure and check every claim. "
         "Writes report.html, summary.json, figures and the finished units to a folder. If it is "
-        "stopped at any moment, the same command continues.",
+        "stopped, the same command continues.",
     )
     reproduce.add_argument(
         "--scale",
@@ -54,9 +54,7 @@ def add(commands: Any) -> None:
     add_seed(reproduce)
     where = reproduce.add_mutually_exclusive_group()
     where.add_argument("--threads", type=int, help="number of cores to use (default: all)")
-    where.add_argument(
-        "--workers", type=int, help="run in this number of processes on this machine instead"
-    )
+    where.add_argument("--workers", type=int, help="use this many processes on this machine")
     where.add_argument(
         "--cluster", metavar="ADDRESS", help="run on the Dask cluster with this scheduler"
     )

@@ -27,7 +27,7 @@ def add(commands: Any, system: str | None) -> None:
         commands,
         "simulate",
         _run,
-        summary="simulate the expert swarm, draw it and its measures over time",
+        summary="simulate the expert swarm, and draw it and its measures over time",
         description="Simulate the expert swarm of a system; writes trajectory.nc, measure.nc, "
         "figures and summary.json to a folder.",
     )
@@ -35,7 +35,7 @@ def add(commands: Any, system: str | None) -> None:
     add_steps(group)
     group.add_argument("--runs", type=int, default=400, help="number of independent runs")
     group.add_argument(
-        "--save-runs", type=int, default=1, help="number of runs that trajectory.nc has"
+        "--save-runs", type=int, default=1, help="number of runs to keep in trajectory.nc"
     )
     add_seed(group)
     add_threads(group)

@@ -15,11 +15,11 @@ def add(commands: Any) -> None:
         commands,
         "studio",
         _run,
-        summary="watch swarms, paint rewards and learn them on a local page",
-        description="Open a page on which swarms are watched side by side, a reward is painted by "
-        "hand or learned, and both can be saved. The page is served on this machine only, to those "
-        "who have the link that is printed. Ctrl-C ends it. With --export, write one file instead "
-        "that shows rewards and their swarms without any installation.",
+        summary="watch swarms, and paint or learn rewards, on a local page",
+        description="Open a page on which you watch swarms side by side, and paint or learn a "
+        "reward. The page is served on this machine only, to whoever has the printed link. Ctrl-C "
+        "ends it. With --export, write a single file instead that shows rewards and their swarms "
+        "to anyone, without an installation.",
     )
     studio.add_argument(
         "folder",
@@ -36,14 +36,14 @@ def add(commands: Any) -> None:
     studio.add_argument(
         "--system",
         metavar="MODULE:CLASS",
-        help="class of your own system, or vicsek or ising; the module is looked for where Python "
-        "looks, then in the current folder. It needs a picture and measures",
+        help="vicsek, ising, or a class of your own, from an installed module or a file in the "
+        "current folder. It needs a picture and measures",
     )
     studio.add_argument(
         "--export",
         type=Path,
         metavar="PAGE.html",
-        help="write a page with the swarms of named rewards and of a learned one, and end",
+        help="write a page with the swarms of named rewards and of a learned one, and exit",
     )
     studio.add_argument(
         "--reward",

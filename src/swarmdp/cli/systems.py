@@ -58,8 +58,8 @@ def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
     parser.add_argument(
         "--system",
         metavar="MODULE:CLASS",
-        help="class of your own system; the module is looked for where Python looks, then in the "
-        "current folder. Its fields become options",
+        help="class of your own system, from an installed module or a file in the current folder. "
+        "Its fields become options",
     )
     if asked is not None:
         kind = class_of(asked)

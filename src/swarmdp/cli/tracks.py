@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     """Add the command and its options."""
     tracks = commands.add_parser(
         "tracks",
-        help="look at a recording: who is seen when, paths, speeds, and what cleaning drops",
+        help="look at a recording: who is seen when, paths, speeds, what cleaning removes",
         description="Read the tracks of a recorded swarm (CSV, Excel, Parquet, idtracker.ai, TRex, "
         "movement, trackpy, PedPy, DeepLabCut, SLEAP, MATLAB) and write a page about them.",
         formatter_class=HelpFormatter,
@@ -36,21 +36,21 @@ def add(commands: Any) -> None:
         "file",
         type=Path,
         nargs="+",
-        help="the file; of TRex also the folder of its files. Several files, or a folder of them, "
-        "are looked at together",
+        help="a file, or for TRex the folder of its files. Several files, or a folder of files, "
+        "are read together",
     )
     add_reading(tracks.add_argument_group("reading"))
     add_cleaning(tracks.add_argument_group("cleaning"))
     tracks.add_argument(
-        "-o", "--output", type=Path, help="folder for the page; runs/tracks-NAME if not given"
+        "-o", "--output", type=Path, help="folder for the page (default: runs/tracks-NAME)"
     )
 
 
 def add_reading(group: Any) -> None:
     """The options of `read_tracks`."""
-    group.add_argument("--format", help="kind of file; by its content if not given")
-    group.add_argument("--fps", type=float, help="frames per second, if the file does not tell")
-    group.add_argument("--unit", help="unit of length that the recording shall have, such as cm")
+    group.add_argument("--format", help="kind of file (default: recognised by its content)")
+    group.add_argument("--fps", type=float, help="frames per second, if the file does not say")
+    group.add_argument("--unit", help="unit of length of the recording, such as cm")
     group.add_argument(
         "--length", type=float, help="how many of the file's own units make one unit"
     )
@@ -60,15 +60,15 @@ def add_reading(group: Any) -> None:
         default=[],
         metavar="ROLE=NAME",
         help="which column is the frame, time, individual, x, y, z or heading, such as "
-        "individual=fish; columns without names by their numbers, such as x=3",
+        "individual=fish; columns without names have numbers, such as x=3",
     )
-    group.add_argument("--keypoint", help="key point that stands for the individual")
+    group.add_argument("--keypoint", help="key point of a pose that stands for the individual")
     group.add_argument(
         "--without",
         action="append",
         default=[],
         metavar="ID",
-        help="an individual that is left out, such as a dog among sheep; may be repeated",
+        help="leave out this individual, such as a dog among sheep; may be repeated",
     )
     group.add_argument(
         "--kind", metavar="COLUMN", help="the column that says what each individual is"
@@ -99,7 +99,7 @@ def add_reading(group: Any) -> None:
     group.add_argument(
         "--time",
         metavar="FROM:TO",
-        help="only this part, in seconds since the first frame, such as 0:600 or 60:",
+        help="use only this part, in seconds since the first frame, such as 0:600 or 60:",
     )
     group.add_argument(
         "--axes",

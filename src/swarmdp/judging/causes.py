@@ -14,6 +14,7 @@ _LONGEST = 15  # steps: how far back the past is looked at
 _STEPS_BACK = 3  # how far back observations are looked at
 _SHARE = 0.2  # of what is unexplained: a cause that explains more is named
 CUE = "a common cue, a leader or a command is missing from the observations"
+UNKNOWN = "something decides that is not observed, or the classes are too coarse"
 
 
 def missing_cause(decisions: Explanation) -> str:
@@ -44,7 +45,7 @@ def missing_cause(decisions: Explanation) -> str:
             f"{seen:.2g} nats of it: a memory is missing from the observations, try "
             f"swarmdp.with_history(system, steps={steps}) (on the command line --history {steps})"
         )
-    return f"{words}: something decides that is not observed, or the classes are too coarse"
+    return f"{words}: {UNKNOWN}"
 
 
 def dependence_on_the_past(decisions: Explanation) -> float:

@@ -15,7 +15,7 @@ from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
 from swarmdp.judging.advice import CLASSES
-from swarmdp.judging.causes import missing_cause
+from swarmdp.judging.causes import UNKNOWN, missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
 from swarmdp.judging.motion import PLACE
@@ -535,10 +535,16 @@ class Judge:
         return self._stretches, self._stretch_looks
 
     def _with_cause(self, verdict: Verdict) -> Verdict:
-        """An alarm with what the observations lack, where the demo's decisions tell it."""
+        """An alarm with what the observations lack, where the demo's decisions tell it.
+
+        A cause that can be named takes the place of advice on classes. One that cannot is no
+        advice, and leaves the others as they are.
+        """
         cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
         if not cause:
             return verdict
+        if cause.endswith(UNKNOWN):
+            return verdict.noted(cause)
         rest = [text for text in verdict.advice if text not in CLASSES]
         return replace(verdict, advice=(*rest, cause))
 

@@ -161,7 +161,7 @@ class Reward:
             columns["reward"] = longest[begin : begin + size]
             if clear is not None:
                 marks = clear[begin : begin + size]
-                columns["the demo tells it"] = ["yes" if mark else "no" for mark in marks]
+                columns["identified"] = ["yes" if mark else "no" for mark in marks]
             if self.replicas > 1:
                 columns["standard deviation"] = spread[begin : begin + size].tolist()
             rows = list(zip(*columns.values(), strict=True))

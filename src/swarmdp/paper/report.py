@@ -118,7 +118,7 @@ def _write_parts(store: Store, folder: Path, tell: Tell | None) -> Path:
             for who, verdict in by_learner.items()
         ],
         players=[_player(store, name, title) for name, title in watched.items()],
-        answer="The paper's figures, and what it says of them",
+        answer="The paper's figures and claims",
         answers=shown,
         settings=_settings(plan),
         timing=_timing(store),
@@ -149,13 +149,12 @@ def _introduction(store: Store, drawn: Sequence[str]) -> list[str]:
     what = "Every figure" if len(drawn) == len(FIGURE_TASKS) else f"{len(drawn)} of the figures"
     took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     return [
-        f"{what} of the paper and what it claims of them, computed again at the scale "
-        f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
-        "Where learning is involved, the paper's learner stands beside the default "
-        "of this software.",
-        "What the paper says stands below each figure, with what was measured, also where it does "
-        "not hold. A claim is not decided at this scale where its figure is nearer to the limit "
-        "than its error: more experiments may tell. A “±” is a standard error.",
+        f"{what} of the paper and its claims, computed again at the scale “{plan.scale}” with "
+        f"seed {plan.seed} by swarmdp {__version__}, in {took} of one core. Where learning is "
+        "involved, the paper's learner is shown beside the default learner.",
+        "Below each figure are the paper's claims and what was measured, including those that do "
+        "not hold. A claim is not decided at this scale if its value is closer to the limit than "
+        "its error; more experiments may decide it. A “±” is a standard error.",
     ]
 
 
@@ -176,7 +175,7 @@ def _snapshots(store: Store) -> PaperFigure:
     caption = (
         "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the "
         "reward that the expert's own feature expectations point to. Exploring agents act at "
-        "random among greedy ones; their share falls to zero. To see: whether the greedy agents "
+        "random among greedy ones; their share falls to zero. Look whether the greedy agents "
         f"align although others disturb them. One swarm of {plan.vicsek.n_agents} agents is shown; "
         "the default learner teaches several at once."
     )
@@ -188,12 +187,12 @@ def _uncertainty(store: Store) -> PaperFigure:
     plan = store.plan
     by_radius = outcome.uncertainties(store)
     caption = (
-        "How much an agent's heading tells about another's (uncertainty coefficient: 0 nothing, 1 "
+        "How much an agent's heading says about another's (uncertainty coefficient: 0 nothing, 1 "
         "everything), over time and the topological distance of the two agents, the hops between "
         f"them in the interaction graph of that moment. {plan.uncertainty_runs} runs of the expert "
-        "for each radius, one pair of agents for each run, time and distance. To see: how it falls "
-        "with the distance, and at which distances it grows with the radius, also for agents that "
-        "are not connected."
+        "for each radius, one pair of agents for each run, time and distance. Look how it falls "
+        "with the distance, and at which distances it grows with the radius, including agents "
+        "that are not connected."
     )
     return PaperFigure(
         "Uncertainty coefficient",
@@ -219,8 +218,8 @@ def _rows_or_none(values: Any) -> list[Any]:
 def _vicsek_reward(store: Store) -> PaperFigure:
     caption = (
         "The reward learned from one expert trajectory, by the misalignment of an agent with its "
-        f"neighbours: mean and standard deviation over {store.plan.experiments} experiments. To "
-        "see: whether it is highest where an agent is in line, and the same to both sides."
+        f"neighbours: mean and standard deviation over {store.plan.experiments} experiments. "
+        "Look whether it is highest where an agent is aligned, and the same on both sides."
     )
     fits = _fits(store, "vicsek")
     return PaperFigure(
@@ -236,7 +235,7 @@ def _ising_reward(store: Store) -> PaperFigure:
     caption = (
         "The reward learned from one expert trajectory, by the local energy of an agent, the "
         f"number of unlike neighbours: mean and standard deviation over {store.plan.experiments} "
-        "experiments. To see: whether it is high for low energy, negative past half of the "
+        "experiments. Look whether it is high for low energy, negative past half of the "
         "neighbours, and near zero at high energy, which few agents ever visit."
     )
     fits = _fits(store, "ising")
@@ -279,10 +278,11 @@ def _trajectories(store: Store) -> PaperFigure:
     swarms = _swarms(store, "vicsek")
     span = min(SPAN, plan.vicsek_steps)
     caption = (
-        f"The ways of all agents during {span} steps, dark is late: at the start, when the swarm "
-        "finds its order, and at the end. Expert and learned policies of the first experiment, "
-        "from the same initial state. To see: whether the learned swarms find one direction as the "
-        "expert's does; which one does not matter, as agents see only relative angles."
+        f"The paths of all agents during {span} steps (colour: time): at the start, while the "
+        "swarm becomes ordered, and at the end. Expert and learned policies of the first "
+        "experiment, from the same initial state. Look whether the learned swarms settle on one "
+        "direction as the expert's does; which one does not matter, since agents see only relative "
+        "angles."
     )
     figure = figures.trajectories_figure(plan.vicsek, swarms, span)
     return PaperFigure("Trajectories, transient and stationary", caption, figure, (), {})
@@ -310,7 +310,7 @@ def _order(store: Store) -> PaperFigure:
         "Order parameter of the Vicsek model over time",
         "order parameter ω",
         1.0,
-        "1 is a swarm of one direction",
+        "1 means that all agents go the same way",
     )
 
 
@@ -321,7 +321,7 @@ def _energy(store: Store) -> PaperFigure:
         "Global energy of the Ising model over time",
         "global energy E / 1000 unlike pairs",
         1000.0,
-        "0 is a grid of one spin",
+        "0 means that all spins are the same",
     )
     for which in LEARNERS:
         fits = outcome.fits_of(store, "ising", which)
@@ -339,8 +339,8 @@ def _measure(
         "90 % quantile; below is how far the means of learned swarms are from the expert's. "
         f"Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
         f"experiments of the quantiles over {plan.runs_each} runs each. Random policies: a fresh "
-        "table for every run. To see: who comes near the expert, and how much is lost by learning "
-        "from a single agent or for a hand-crafted reward."
+        "table for every run. Look who comes close to the expert, and how much is lost by "
+        "learning from a single agent or for a hand-crafted reward."
     )
     numbers = {which: dict(_band_numbers(bands[which], SHOWN_TIMES[system])) for which in LEARNERS}
     figure = figures.bands_figure(bands, label, unit)
@@ -376,7 +376,7 @@ def _judgement(system: str, who: str, verdict: Verdict) -> Finding:
     if verdict.words == REPRODUCED:
         return Finding(f"{words} does what its demo did", "good", size)
     return Finding(
-        f"{words} does what its demo did, with exceptions that are small",
+        f"{words} does what its demo did, with small exceptions",
         "good",
         (f"The verdict: {verdict.words}.", *size),
     )

@@ -13,8 +13,7 @@ and `turn_prediction.py` ask whether there is an interaction. `rule.py` reads th
 with `neighbour_rows.py`, `zone_models.py`, `rule_search.py` and `rule_individuals.py`; `zonal.py`
 is a controller with the same zones, `controller_families.py` and `controller_search.py` find it,
 `zonal_files.py` writes it, `group_distances.py` says how near its group is. `space/` has what
-differs in three dimensions. `analysis.py` is
-`swarmdp.analyse`.
+differs in three dimensions. `analysis.py` is `swarmdp.analyse`, `analysis_steps.py` has its steps.
 
 Decisions:
 

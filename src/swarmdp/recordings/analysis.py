@@ -3,58 +3,37 @@
 Is there an interaction, by which rule do individuals turn, which controller makes simulated ones do
 as a group what was recorded, and which local reward explains it? Everything is chosen and fitted on
 about two thirds of the recording; the verdict on the controller is on the rest, which is held out.
+Each step is in `analysis_steps.py`.
 """
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.fitting.fit import Fit, FitInterrupted, drive
+from swarmdp.fitting.fit import FitInterrupted, drive
 from swarmdp.irl.result import Result
-from swarmdp.judging.baselines import all_baselines, check_baselines
-from swarmdp.judging.judge import verdict_of_model
-from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
-from swarmdp.recordings.arena import Arena
-from swarmdp.recordings.controller_families import rule_as_it_is
-from swarmdp.recordings.controller_search import (
-    FoundController,
-    find_controller,
-    unsearched_controller,
-)
+from swarmdp.recordings.analysis_steps import CLEANING, AnalysisSteps
+from swarmdp.recordings.controller_search import FoundController, unsearched_controller
 from swarmdp.recordings.controllers import habitual_policy
-from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.gates import why_open
-from swarmdp.recordings.group_distances import (
-    demo_in_runs,
-    group_distance,
-    own_distance,
-    recorded_parts,
-)
-from swarmdp.recordings.interaction import (
-    Interaction,
-    interaction_in_words,
-    shifted_decisions,
-)
-from swarmdp.recordings.kinds import Kinds, find_kinds
+from swarmdp.recordings.interaction import Interaction, interaction_in_words
+from swarmdp.recordings.kinds import Kinds
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.preferences import Preference, preferences_of
 from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.reward_curves import RewardCurve, curves_of_reward
-from swarmdp.recordings.reward_search import SearchedReward, search_reward
-from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
+from swarmdp.recordings.reward_search import SearchedReward
+from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.space.analysis import analyse_in_space, in_the_plane_if_flat
-from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.swarm_files import (
@@ -69,7 +48,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
-from swarmdp.support.progress import Tell, working
+from swarmdp.support.progress import Tell
 from swarmdp.support.ranges import Seed
 from swarmdp.support.rounding import with_error
 from swarmdp.support.saved import ANALYSIS, Packed
@@ -78,13 +57,6 @@ from swarmdp.support.settings import change_settings
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-_CLEANING = ("jump", "max_gap", "smooth", "slow")
-MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
-CONTROLLER, ITSELF = "controller", "recording itself"  # energy distances
-REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
-UNDECIDED, WRONG = "too little data", "does not reproduce it: "  # how verdicts begin
-_DISCOUNT = 0.9  # of the feature expectations that a verdict compares
 
 
 @checked
@@ -285,7 +257,7 @@ class Analysis:
         pack_decisions(packed, self.decisions)
         packed.add("interaction", self.interaction)
         cleaned = self.summary.cleaned
-        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in _CLEANING}
+        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in CLEANING}
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
@@ -437,8 +409,8 @@ def analyse(
     resume
         The result of an analysis that was interrupted, to go on with its fit.
     checkpoint
-        A folder in which the fit so far is saved every few seconds and at its end, whatever ends
-        it. An interrupt then raises `FitInterrupted`, with what was done.
+        A folder in which the fit so far is saved every few seconds and at its end. An interrupt
+        then raises `FitInterrupted`, with what was done.
     changes
         Options by name, such as `arena="circle"` or `judge=False`: see
         `swarmdp.recordings.AnalysisSettings`, which explains each.
@@ -463,13 +435,9 @@ def analyse(
     >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
     >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
     >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
-    >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
-    >>> quick = swarmdp.recordings.AnalysisSettings(iterations=2, resamples=0, judge=False)
+    >>> quick = {"iterations": 2, "resamples": 0, "judge": False}
     >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
-    >>> analysis = swarmdp.analyse(
-    ...     recording, seed=1, settings=quick, dt=1, observation=few, arena=arena
-    ... )
-    >>> analysis.interaction.answer
+    >>> swarmdp.analyse(recording, seed=1, dt=1, arena=arena, **quick).interaction.answer
     'interaction found'
 
     """
@@ -479,208 +447,28 @@ def analyse(
     recording = in_the_plane_if_flat(recording, report)
     if recording.n_axes == 3:
         return analyse_in_space(recording, options, seed=seed, report=report, progress=progress)
-    with working("reading the recording", progress, (0.0, 0.2)):
-        cleaning = {"jump": options.jump, "max_gap": options.max_gap, "slow": options.slow}
-        shown = {} if isinstance(options.smooth, str) else {"smooth": options.smooth}
-        summary = recording.summary(**cleaning, **shown)
-        decisions = recording.decisions(options.dt, smooth=options.smooth, **cleaning)
-    train, test = decisions.train, decisions.test
-    report(
-        f"{decisions}; {train.count} of them to learn from, {test.count} to judge by: "
-        f"{decisions.held_out}"
-    )
-    arena = _arena(options, recording)
-    with working("calibrating a swarm", progress, (0.2, 0.6)):
-        swarm = Swarm.from_recording(train, options.observation, arena=arena)
-    if arena == "auto" and swarm.arena is None:
-        report(f"{why_open(train)}: taken as open space; where there are walls, give their arena")
-    report(str(swarm))
-    beside = options.baselines
-    beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
-    with working("testing for an interaction", progress, (0.6, 0.9)) as tell:
-        interaction = swarm.interaction_test(
-            seed=derived_seed(seed, Part.INTERACTION), progress=tell
-        )
-    report(interaction_in_words(interaction))
-    with working("reading the rule of turns", progress, (0.9, 1.0)):
-        rule, kinds = _rule_and_kinds(recording, train, swarm, options, seed, report)
-    reactions = _read_reactions(recording, decisions, swarm, options, seed, progress)
-    report(str(reactions))
-    if checkpoint is not None:
-        # What an earlier analysis left does not belong to the fit that is saved now.
-        (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
-    with working("searching for a controller", progress):
-        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
-    report(f"The controller: {found.controller.words(swarm.unit)}.")
-    with working("searching for the reward", progress):
-        searched = search_reward(
-            swarm, rule, found.controller, seed=derived_seed(seed, Part.REWARD_SEARCH)
-        )
-    fitting = Fit.of(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        resamples=options.resamples,
-        judge=False,
-        threads=threads,
-    )
+    steps = AnalysisSteps(recording, options, seed, threads, progress, report)
+    summary, decisions = steps.decide()
+    swarm = steps.calibrate(decisions.train)
+    baselines = steps.baselines(swarm)
+    interaction = steps.test_interaction(swarm)
+    rule, kinds = steps.read_rule(decisions.train, swarm)
+    reactions = steps.read_reactions(decisions, swarm)
+    _forget_earlier(checkpoint)
+    found = steps.search_controller(swarm, rule, reactions.speed_rule)
+    searched = steps.search_reward(swarm, rule, found)
+    fitting = steps.fit_of(swarm, decisions.train)
     result = drive(fitting, progress, resume=resume, checkpoint=checkpoint)
-    shifted = verdict = None
-    distances: dict[str, float] = {}
     try:
-        if options.resamples:
-            count = min(options.resamples, MOST_SHIFTED)
-            moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
-            demos = [swarm.demo(part) for part in moved]
-            shifted = fitting.rewards_of_demos(result, demos, progress)
-        if options.judge:
-            # Where speeds react, the group is judged by them, too.
-            reacting = bool(found.controller.responses)
-            same = replace(swarm, measures_speed=True) if reacting else swarm
-            others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
-            distances = _distances(same, found, others, decisions, seed, threads)
-            verdict = _judge(found, decisions, same, beside, others, seed, threads, progress)
+        shifted = steps.shifted_rewards(fitting, result, swarm, decisions.train)
+        distances, verdict = steps.compare(swarm, rule, found, decisions, baselines)
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
-    return Analysis(
-        summary,
-        decisions,
-        swarm,
-        interaction,
-        result,
-        verdict,
-        shifted,
-        seed,
-        rule,
-        found,
-        distances,
-        reactions,
-        searched,
-        kinds,
-    )
+    first = (summary, decisions, swarm, interaction, result, verdict, shifted, seed)
+    return Analysis(*first, rule, found, distances, reactions, searched, kinds)
 
 
-def _rule_and_kinds(
-    recording: Recording,
-    train: Decisions,
-    swarm: Swarm,
-    options: AnalysisSettings,
-    seed: int,
-    report: Callable[[str], None],
-) -> tuple[Rule | None, Kinds | None]:
-    """The rule of turns, and kinds of individuals where they are asked for."""
-    if train.count < 2 * LEAST_ROWS:
-        return None, None
-    names = [str(name) for name in recording.names]
-    shifting = derived_seed(seed, Part.SHIFTING)
-    rule = fit_rule(train, swarm.arena, components=options.components, seed=shifting, names=names)
-    report(str(rule))
-    if options.kinds is None:
-        return rule, None
-    kinds = find_kinds(
-        train,
-        swarm.arena,
-        rule,
-        kinds=options.kinds,
-        given=recording.kinds,
-        names=names,
-        components=options.components,
-        seed=shifting,
-    )
-    report(str(kinds))
-    return rule, kinds
-
-
-def _arena(
-    options: AnalysisSettings, recording: Recording
-) -> Arena | Literal["auto", "circle", "box"] | None:
-    """The arena that is asked for, or that of the file."""
-    arena = options.arena
-    if isinstance(arena, SpaceArena):
-        raise InvalidInput(
-            f"the recording is in the plane, got an arena in space, {arena}: give one of the plane"
-        )
-    if arena == "auto" and recording.arena is not None:
-        arena = recording.arena
-    return arena
-
-
-def _read_reactions(
-    recording: Recording,
-    decisions: Decisions,
-    swarm: Swarm,
-    options: AnalysisSettings,
-    seed: int,
-    progress: bool | Tell | None,
-) -> Reactions:
-    with working("reading changes of speed", progress):
-        return Reactions.read(
-            recording,
-            decisions,
-            swarm.arena,
-            cleaning={name: getattr(options, name) for name in _CLEANING},
-            contact=options.contact,
-            components=options.speed_components,
-            seed=seed,
-        )
-
-
-def _distances(
-    swarm: Swarm,
-    found: FoundController,
-    others: Mapping[str, Zonal],
-    decisions: Decisions,
-    seed: int,
-    threads: int | None,
-) -> dict[str, float]:
-    """How far simulated groups are from the held-out one, by name; the controller's first."""
-    test = decisions.test
-    seed = derived_seed(seed, Part.GROUP_DISTANCES)
-    models: dict[str, Zonal | Couzin] = {CONTROLLER: Zonal(swarm, found.controller)}
-    models[ZONE_MODEL] = swarm.models["couzin"]()
-    models |= others
-    distances = {
-        name: group_distance(
-            swarm, model, FunctionPolicy(model.expert), test, seed=seed, threads=threads
-        )
-        for name, model in models.items()
-    }
-    clone = habitual_policy(swarm, swarm.habits)
-    distances["clone"] = group_distance(swarm, swarm, clone, test, seed=seed, threads=threads)
-    distances[ITSELF] = own_distance(swarm, decisions.train, test)
-    return distances
-
-
-def _judge(
-    found: FoundController,
-    decisions: Decisions,
-    swarm: Swarm,
-    baselines: Sequence[str],
-    others: Mapping[str, Zonal],
-    seed: int,
-    threads: int | None,
-    progress: bool | Tell | None,
-) -> Verdict:
-    """The verdict on the group of the controller, by the held-out time."""
-    verdict = verdict_of_model(
-        swarm,
-        Zonal(swarm, found.controller),
-        demo_in_runs(swarm, decisions.test),
-        seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
-        baselines=baselines,
-        others=others,
-        discount=_DISCOUNT,
-        progress=progress,
-        threads=threads,
-        parts=recorded_parts(swarm, decisions.train, decisions.test),
-    )
-    if not verdict.words.startswith(WRONG):
-        return verdict
-    advice = (
-        "look at the measures that differ: what individuals react to may be missing among the "
-        "components (--components), or individuals differ",
-    )
-    return replace(verdict, advice=advice)
+def _forget_earlier(checkpoint: str | os.PathLike[str] | None) -> None:
+    """What an earlier analysis left does not belong to the fit that is saved now."""
+    if checkpoint is not None:
+        (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)

@@ -9,12 +9,17 @@ time that were left out, for all pairs that move against each other: companions,
 who keep beside each other, would only show that they like each other. To it is added by how many
 nats turns and changes of speed are predicted better with the one than with the other.
 
+Members of a group that keeps together are near each other whenever they are seen. Compared with
+places at other times, every distance would show that, and nothing of whom they avoid. There places
+and velocities are those in the frame of the group: its centre is at rest at the origin, and it
+moves along the x axis.
+
 The time to collision is that of two discs that go on as they move now. Their diameter, the contact
 distance, is the one with which times to collision tell most.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,6 +38,8 @@ MOST_PAIRS = 300_000  # recorded pairs; above, fewer times are looked at
 DRAWN = 10  # pairs drawn at random for each recorded one, between these numbers
 FEWEST_DRAWN, MOST_DRAWN = 300_000, 600_000
 AGAINST = 0.3  # share of the mean speed with which a pair must move against each other
+TOGETHER = 0.65  # median distance of recorded pairs over that of drawn ones, in a group, at most
+APART = 0.9  # and at least, where an answer 'distance' cannot be due to what keeps them together
 BLOCKS = 20  # of time
 NEAREST = 0.001  # share of pairs that are nearer than the length by which all others are chosen
 CONTACTS = np.geomspace(0.4, 1.6, 15)  # contact distances that are tried, in this length
@@ -61,7 +68,8 @@ class Anticipation:
     ----------
     answer
         "time to collision" or "distance", if one is better by two standard errors; "not told"
-        otherwise; "no encounters" where hardly a pair is ever on collision course.
+        otherwise, and where distances may tell no more than that individuals partly keep together;
+        "no encounters" where hardly a pair is ever on collision course.
     pairs, meetings
         The number of pairs that move against each other, and of those on collision course.
     contact
@@ -83,6 +91,8 @@ class Anticipation:
         The share of all pairs, companions among them, that are nearer than `contact`.
     unit
         Of length.
+    together
+        Whether the individuals keep together, so that pairs are compared within the group.
 
     Examples
     --------
@@ -115,6 +125,7 @@ class Anticipation:
     energy_error: Floats
     collisions: float
     unit: str
+    together: bool = False
 
     @property
     def sentence(self) -> str:
@@ -127,6 +138,7 @@ class Anticipation:
         told = (
             f"{with_error(abs(self.difference), self.difference_error)} nats a pair on collision "
             f"course, {self.meetings} of them; contact at {self.contact:.2g} {self.unit}"
+            f"{'; compared within the group, which keeps together' if self.together else ''}"
         )
         if self.answer == "distance":
             return (
@@ -266,8 +278,9 @@ def anticipation(
         check_number("contact", contact, positive=True)
     elif contact != "auto":
         raise InvalidInput(f'contact must be a positive number or "auto", got {contact!r}')
-    recorded, drawn, speed, nearest, collided = _pairs(decisions, arena, seed)
-    scale = nearest if isinstance(contact, str) else contact
+    pairs = _pairs(decisions, arena, seed)
+    recorded, drawn, speed = pairs.recorded, pairs.drawn, pairs.speed
+    scale = pairs.scale if isinstance(contact, str) else contact
     # Who is never seen for as long as an encounter takes has none.
     if not speed > 0 or not 0 < NEAR * scale / speed <= _usual_stay(decisions):
         return _no_encounters(decisions.unit, len(recorded.block), 0)
@@ -291,8 +304,10 @@ def anticipation(
     difference = (float(apart.sum()) + reactions) / meetings
     error = math.hypot(float(np.sqrt(BLOCKS * apart.var(ddof=1))), reactions_error) / meetings
     answer: Answer = "not told"
-    if abs(difference) > LEAST_SURE * error:
-        answer = "time to collision" if difference > 0 else "distance"
+    if difference > LEAST_SURE * error:
+        answer = "time to collision"
+    elif difference < -LEAST_SURE * error and (pairs.together or pairs.nearness >= APART):
+        answer = "distance"
     near = NEAR / FAR * times[1]
     curve = _energies(tau, other, recorded.block, (times[0], near, times[1]), seed)
     return Anticipation(
@@ -309,8 +324,9 @@ def anticipation(
         *curve[:2],
         near,
         *curve[2:],
-        float((collided < contact).mean()),
+        float((pairs.distances < contact).mean()),
         decisions.unit,
+        pairs.together,
     )
 
 
@@ -329,13 +345,25 @@ def _no_encounters(unit: str, pairs: int, meetings: int) -> Anticipation:
     )
 
 
-def _pairs(
-    decisions: Decisions, arena: Arena | None, seed: int
-) -> tuple[Pairs, Pairs, float, float, Floats]:
-    """Recorded and drawn pairs that move against each other, mean speed, and their scale.
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Pairs that move against each other, as recorded and as drawn."""
 
-    The scale is a distance that few pairs are nearer than. Last, the distances of all pairs.
-    """
+    recorded: Pairs
+    drawn: Pairs
+    speed: float  # mean, of one individual; of a group that keeps together as seen from within
+    scale: float  # a distance that few pairs are nearer than
+    distances: Floats  # of all recorded pairs
+    nearness: float  # their median over that of drawn pairs
+
+    @property
+    def together(self) -> bool:
+        """Whether the individuals are a group that keeps together."""
+        return self.nearness < TOGETHER
+
+
+def _pairs(decisions: Decisions, arena: Arena | None, seed: int) -> _Compared:
+    """Recorded and drawn pairs that move against each other, in space or within a group."""
     sides = np.asarray(arena.sides) if isinstance(arena, Periodic) else None
 
     def shortest(gap: Floats) -> Floats:
@@ -354,19 +382,48 @@ def _pairs(
     first, second = _at_any_time(individual, numbers, count, rng)
     seen = np.unique(time)
     block = np.searchsorted(seen, time) * BLOCKS // max(len(seen), 1)
-    parts = [
-        Pairs(shortest(place[b] - place[a]), velocity[b] - velocity[a], block[a])
-        for a, b in ((one, other), (first, second))
-    ]
+
+    here, there = shortest(place[other] - place[one]), shortest(place[second] - place[first])
+    recorded = Pairs(here, velocity[other] - velocity[one], block[one])
+    drawn = Pairs(there, velocity[second] - velocity[first], block[first])
+    near = recorded.distance
+    usual = float(np.median(drawn.distance)) if len(first) and len(one) else 0.0
+    nearness = float(np.median(near)) / usual if usual > 0 else 1.0
+    if nearness < TOGETHER:
+        place, velocity = _within_group(time, place, velocity, shortest)
+        recorded, drawn = (
+            Pairs(place[b] - place[a], velocity[b] - velocity[a], block[a])
+            for a, b in ((one, other), (first, second))
+        )
     speed = float(np.hypot(velocity[:, 0], velocity[:, 1]).mean()) if len(velocity) else 0.0
-    near = parts[0].distance
-    parts = [
+    against = [
         part.among(np.hypot(part.velocity[:, 0], part.velocity[:, 1]) > AGAINST * speed)
-        for part in parts
+        for part in (recorded, drawn)
     ]
-    left = parts[0].distance
+    left = against[0].distance
     scale = float(np.quantile(left, NEAREST)) if len(left) else 0.0
-    return parts[0], parts[1], speed, scale, near
+    return _Compared(against[0], against[1], speed, scale, near, nearness)
+
+
+def _within_group(
+    time: Ints, place: Floats, velocity: Floats, shortest: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats]:
+    """Places and velocities (n, 2) as seen from the centre of the group, which moves along x."""
+    begins = np.flatnonzero(np.diff(time, prepend=-1))
+    sizes = np.diff(np.append(begins, len(time)))
+    of_group = np.repeat(np.arange(len(begins)), sizes)
+    # From its first member on, so that a group across the rim of a periodic arena is one group.
+    away = shortest(place - place[begins][of_group])
+    centre = np.add.reduceat(away, begins, axis=0) / sizes[:, None]
+    mean = np.add.reduceat(velocity, begins, axis=0) / sizes[:, None]
+    angle = np.arctan2(mean[:, 1], mean[:, 0])[of_group]
+    cosine, sine = np.cos(angle), np.sin(angle)
+
+    def turned(vector: Floats) -> Floats:
+        x, y = vector.T
+        return np.stack([x * cosine + y * sine, y * cosine - x * sine], axis=1)
+
+    return turned(shortest(away - centre[of_group])), turned(velocity - mean[of_group])
 
 
 def _at_same_time(time: Ints) -> tuple[Ints, Ints]:

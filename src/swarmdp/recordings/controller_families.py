@@ -3,6 +3,9 @@
 They are in the order of their numbers: the rule that regression found, with free gains; the same
 with free reaches; all components, those that regression did not find weak at first. Where
 regression found no reaction to others, there is only what individuals do by themselves.
+
+One more begins with the zone model that was fitted to what the group does: where turns are few, or
+say little, the group may say more.
 """
 
 import math
@@ -144,6 +147,14 @@ def families_of(swarm: "Swarm", rule: Rule | None) -> list[Family]:
     return families
 
 
+def family_of_group(swarm: "Swarm", rule: Rule | None) -> Family | None:
+    """What is searched around the zone model of the group; nothing where nobody reacts."""
+    if rule is None or not rule.parts or "couzin" not in swarm.models:
+        return None
+    start = fitted_zone_model(swarm, rule)
+    return Family("the zone model of the group", start, True, swarm.n_agents - 1)
+
+
 def rule_as_it_is(swarm: "Swarm", rule: Rule) -> ZonalController:
     """The controller with the numbers of a rule: what regression alone gives."""
     model = rule.model
@@ -266,6 +277,23 @@ def _hurry(swarm: "Swarm") -> float:
     known &= np.isfinite(seen) & some[:, None]
     gain, error = _slope(np.where(known, seen, 0.0), change)
     return gain if gain > SURE * error else 0.0
+
+
+def fitted_zone_model(swarm: "Swarm", rule: Rule) -> ZonalController:
+    """A controller with the zones and the turns of the zone model that was fitted to the group.
+
+    The zone model turns by the angle to where it wants to go, but by no more than its largest turn
+    m; the controller by a gain times the sine of that angle. Over all angles they differ least, in
+    squares, with the gain 2 (m + sin m) / pi. What individuals do by themselves (noise, memory, the
+    wall) is that of the rule: single turns tell it, and a group can look right for wrong reasons.
+    """
+    zones = swarm.models["couzin"]().zones
+    near, along = zones.repulsion, max(zones.orientation, zones.repulsion)
+    reaches = {REPULSION: near, ALIGNMENT: along, ATTRACTION: max(zones.attraction, along)}
+    model = ZoneModel("priority", {name: Zone(outer=reach) for name, reach in reaches.items()})
+    most = min(zones.most_turn, math.pi)
+    gain = 2 * (most + math.sin(most)) / math.pi
+    return _with_others(swarm, rule, model, dict.fromkeys(model.columns, gain))
 
 
 def completed_rule(swarm: "Swarm", rule: Rule) -> ZonalController:

@@ -5,14 +5,17 @@ with the recording in what individuals see (distances, misalignment and bearing 
 wall) and in what the group does (the swarm's measures). CMA-ES looks for the nearest, beginning
 with the rule that regression found. How many numbers are free, from no reaction to others to all
 components and reaches, and how strongly they are held to the rule, is decided inside the training
-part: candidates are searched on every second block of time and compared on the blocks between. The
+part: candidates are searched on every second block of time and compared on the blocks between. So
+is whether the rule is the better beginning, or the zone model that was fitted to the group. The
 last search begins with the best of these, and its finalists are compared in longer runs with other
 random numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +23,19 @@ import numpy as np
 from swarmdp import kernels
 from swarmdp.learning.families import Adaptation
 from swarmdp.recordings.components import surroundings
-from swarmdp.recordings.controller_families import NOISE, Family, families_of
+from swarmdp.recordings.controller_families import (
+    NOISE,
+    Family,
+    families_of,
+    family_of_group,
+)
 from swarmdp.recordings.responses import with_responses
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores, cues_at
 from swarmdp.support.arrays import Bools, Floats, Ints
+from swarmdp.support.progress import Tell
 from swarmdp.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -274,7 +283,8 @@ def _looks(
     """The measures of frames (frames,), and what individuals see (frames, agents), in sizes.
 
     Misalignment, bearing, distance of the nearest and, where there is one, of the wall; distances
-    to outsiders, which are where they were at the times `clock` (frames,).
+    to fixed places, and how far individuals move away from outsiders that go with the group, at
+    the times `clock` (frames,).
     """
     seen = surroundings(places, headings, NEIGHBOURS, 0.0, swarm.arena)
     sights = [np.abs(seen[..., 0]), np.abs(seen[..., 1]), seen[..., 2]]
@@ -283,6 +293,7 @@ def _looks(
     if swarm.outsiders is not None and clock is not None:
         others = swarm.outsiders
         sights += [others.distances(kind, places, clock) for kind in others.fixed]
+        sights += [others.headed_away(kind, places, headings, clock) for kind in others.followers]
     return swarm.measure_frames(places, headings, seen, clock=clock), sights
 
 
@@ -311,7 +322,7 @@ def find_controller(
     *,
     seed: int,
     speed_rule: SpeedRule | None = None,
-    tell: Callable[[str], None] = lambda text: None,
+    progress: Tell | None = None,
 ) -> FoundController:
     """The zonal controller whose swarm is nearest to the recording from which the swarm was made.
 
@@ -325,8 +336,9 @@ def find_controller(
         Same seed, same controller.
     speed_rule
         How speeds react, found in the same part; taken over unless the group is nearer without.
-    tell
-        Called with the name of each family before it is searched.
+    progress
+        Called before each family is searched, with how many were and how many there are; the one
+        that is taken is searched again, at length.
 
     """
     frames = len(swarm.frames["heading"])
@@ -336,43 +348,33 @@ def find_controller(
     together = families[0].start.together
     own = Trial(swarm, parts[0], seed, together).own_distance(parts[1]) ** 2
     priors = [Prior(own * strength, noise) for strength, noise in STRENGTHS]
-    apart = np.empty((len(families), len(priors), len(parts)))
-    winners: list[list[list[ZonalController]]] = []  # of each family and prior, in each part
-    for k, family in enumerate(families):
-        tell(family.name)
-        best = []
-        for n, part in enumerate(parts):
-            search = Search(family, Trial(swarm, part, seed + n, together), priors[SEARCHED])
-            drawn = search.run(family.numbers(family.start), TRYING, seed)
-            best.append([drawn.best(prior)[0] for prior in priors])
-            other = Trial(swarm, ~part, seed + 2 + n, together, LONGER)
-            apart[k, :, n] = other.distances(best[-1])[0]
-        winners.append([list(pair) for pair in zip(*best, strict=True)])
-    # The rule is held to where that does as well, whatever the family; and a larger one must earn
-    # its numbers.
-    strength = _first_good(apart.mean(axis=(0, 2)))
-    chosen = _first_good(apart[:, strength].mean(axis=1))
-    family, prior, begins = families[chosen], priors[strength], winners[chosen][strength]
-    tell(f"{family.name}, at length")
+    of_group = family_of_group(swarm, rule)
+    chains = [families] if of_group is None else [families, [of_group]]
+    begun = itertools.count()
+    tell = partial(_tell_next, progress, begun, 1 + sum(map(len, chains)))
+    compared = [compare_families(swarm, chain, parts, priors, seed, tell) for chain in chains]
+    best = min(compared, key=lambda one: one.distance)
+    family, prior = best.family, best.prior
+    tell()
     every = np.ones(frames, dtype=bool)
     search = Search(family, Trial(swarm, every, seed, together), prior)
-    starts = np.stack([family.numbers(one) for one in begins])
+    starts = np.stack([family.numbers(one) for one in best.winners])
     drawn = search.run(starts[search.losses(starts).argmin()], FINDING, seed)
-    last = [*drawn.best(prior)[:FINALISTS], *begins]
+    last = [*drawn.best(prior)[:FINALISTS], *best.winners]
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
-    # Reactions of speeds are taken over unless the group comes clearly nearer without them: what is
-    # compared here knows no speeds, so it cannot ask for them.
+    # What is compared here knows no speeds, so it cannot ask for their reactions. They are taken
+    # over unless the group comes nearer without them by more than the recording itself differs.
     both = [with_responses(best_one, swarm, speed_rule), best_one]
     if both[0].responses:
-        best_one = both[_first_good(longer.trial.losses(both))]
-    group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
-    tried = tuple(
-        TriedFamily(family.name, len(family.limits), float(row[strength].mean()))
-        for family, row in zip(families, apart, strict=True)
-    )
-    searches = len(families) * len(parts)
+        trials = [Trial(swarm, every, seed + 4, one.together, LONGER) for one in both]
+        apart_by_speed = [trial.losses([one])[0] for trial, one in zip(trials, both, strict=True)]
+        best_one = both[int(apart_by_speed[0] > apart_by_speed[1] + math.sqrt(own))]
+    last_trial = Trial(swarm, every, seed + 5, best_one.together, LONGER)
+    group, _, reflected = last_trial.distances([best_one])
+    tried = tuple(one for comparison in compared for one in comparison.tried)
+    searches = len(tried) * len(parts)
     count = searches * (TRYING * CANDIDATES + len(priors)) + FINDING * CANDIDATES
     return FoundController(
         best_one,
@@ -381,6 +383,62 @@ def find_controller(
         float(group[0]),
         float(reflected[0]),
         count + len(starts) + len(last),
+    )
+
+
+def _tell_next(progress: Tell | None, begun: Iterator[int], total: int) -> None:
+    """Say that the next of all searches begins."""
+    if progress is not None:
+        progress(next(begun), total)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The family and the prior that did best on blocks of time they were not searched on."""
+
+    family: Family
+    prior: "Prior"
+    winners: tuple[ZonalController, ...]  # of the search on each part of the blocks
+    distance: float  # mean energy distance
+    tried: tuple[TriedFamily, ...]
+
+
+def compare_families(
+    swarm: "Swarm",
+    families: Sequence[Family],
+    parts: Sequence[Bools],
+    priors: Sequence["Prior"],
+    seed: int,
+    tell: Callable[[], None],
+) -> Comparison:
+    """Search families, the simpler ones first, on parts of the frames, and compare on the rest."""
+    apart = np.empty((len(families), len(priors), len(parts)))
+    winners: list[list[tuple[ZonalController, ...]]] = []  # of each family and prior
+    together = families[0].start.together
+    for k, family in enumerate(families):
+        tell()
+        best = []
+        for n, part in enumerate(parts):
+            search = Search(family, Trial(swarm, part, seed + n, together), priors[SEARCHED])
+            drawn = search.run(family.numbers(family.start), TRYING, seed)
+            best.append([drawn.best(prior)[0] for prior in priors])
+            other = Trial(swarm, ~part, seed + 2 + n, together, LONGER)
+            apart[k, :, n] = other.distances(best[-1])[0]
+        winners.append(list(zip(*best, strict=True)))
+    # Numbers are held to their start where that does as well, whatever the family; and a larger one
+    # must earn its numbers.
+    strength = _first_good(apart.mean(axis=(0, 2)))
+    distances = apart[:, strength].mean(axis=1)
+    chosen = _first_good(distances)
+    return Comparison(
+        families[chosen],
+        priors[strength],
+        winners[chosen][strength],
+        float(distances[chosen]),
+        tuple(
+            TriedFamily(family.name, len(family.limits), float(distance))
+            for family, distance in zip(families, distances, strict=True)
+        ),
     )
 
 

@@ -228,19 +228,21 @@ def _scores(
     numbers = np.repeat(np.arange(_RUNS) + _RUNS * part, count)
     streams = Streams.of(seed, numbers, swarm.n_agents)
     state = swarm.initial(streams.at(0, Purpose.INITIAL))
-    times = np.unique(np.linspace(steps // SETTLING, steps, MOST_TIMES).astype(int))
-    seen: dict[str, list[Floats]] = {name: [] for name in recorded}
+    times = set(np.linspace(steps // SETTLING, steps, MOST_TIMES).astype(int).tolist())
+    kept: dict[str, list[Floats]] = {name: [] for name in state}
     for step in range(steps):
         turns = _intended_turns(swarm, models, state)
         most = np.tile(models[:, 3], _RUNS)[:, None]
         stream = streams.at(step, Purpose.TRANSITION)
         state = _next_state(swarm, models[:, 4], state, np.clip(turns, -most, most), stream)
         if step + 1 in times:
-            for name, values in _measures(swarm, state).items():
-                seen[name].append(values)
+            for name, states in kept.items():
+                states.append(state[name])
+    # All times at once: what individuals see is looked at once for all measures.
+    seen = swarm.measures_over({name: np.stack(states, axis=1) for name, states in kept.items()})
     scores = np.zeros(count)
     for name, values in recorded.items():
-        every = np.stack(seen[name]).reshape(-1, _RUNS, count)
+        every = seen[name].T.reshape(-1, _RUNS, count)
         for k in range(count):
             simulated = every[..., k].ravel()
             spread = float(np.concatenate([simulated, values]).std())

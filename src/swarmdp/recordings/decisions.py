@@ -19,7 +19,7 @@ from typing_extensions import Protocol, runtime_checkable
 from swarmdp.model import sphere
 from swarmdp.model.system import System, name_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.recordings.outsiders import Outsiders, at_decisions
+from swarmdp.recordings.outsiders import Outsiders, at_decisions, centres_of
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.checks import check_number
@@ -285,6 +285,7 @@ class Decisions:
             self.outsiders,
             positions=self.outsiders.positions[self.clock],
             headings=self.outsiders.known_headings[self.clock],
+            centres=None,
         )
 
     def as_demo(self, system: System) -> Trajectory:
@@ -536,6 +537,8 @@ def at_even_times(
     places = np.where(headed[..., None], seen[1:], np.nan)
     unit, number = cleaned.recording.unit, recording_of_frames(cleaned.recording)[rows[1:]]
     others = at_decisions(cleaned.recording, rows[1:], every, round(cleaned.max_gap / dt * every))
+    if others is not None:
+        others = replace(others, centres=centres_of(places))
     return Decisions(
         places, headings, speeds, recorded_both, turns, dt, unit, error, number, others
     )

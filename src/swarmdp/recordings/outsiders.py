@@ -2,7 +2,9 @@
 
 Individuals of another kind, fixed places (food, light, a shelter) and a common field (a direction,
 which is a place very far away). Nothing is learned about outsiders: where simulated swarms run,
-they are played back as they were recorded.
+they are played back as they were recorded. Those that move, such as a dog, go with the group: they
+are where they were from its centre. At the places where they were they would be far from a
+simulated group that went another way.
 """
 
 import math
@@ -38,6 +40,9 @@ class Outsiders:
         What each is: "dog", "food"; several may be of one kind.
     headings
         (time, outsider) in radians; NaN where one does not move, and of places.
+    centres
+        (time, axis): the centre of the group, with which outsiders that move go where they are
+        played back; None if they are to be where they were.
 
     Examples
     --------
@@ -51,6 +56,7 @@ class Outsiders:
     positions: NDArray[np.float64]
     kinds: tuple[str, ...]
     headings: NDArray[np.float64] | None = None
+    centres: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         shape = self.positions.shape
@@ -69,6 +75,11 @@ class Outsiders:
         if self.headings.shape != shape[:2]:
             raise InvalidInput(
                 f"headings of outsiders must have the shape {shape[:2]}, got {self.headings.shape}"
+            )
+        if self.centres is not None and self.centres.shape != (shape[0], shape[2]):
+            raise InvalidInput(
+                f"centres must have the shape (time, axes) = {(shape[0], shape[2])}, got "
+                f"{self.centres.shape}"
             )
 
     @property
@@ -105,11 +116,73 @@ class Outsiders:
 
         `clock` (...,) are the times.
         """
-        some = [number for number, other in enumerate(self.kinds) if other == kind]
-        times = np.clip(clock.astype(np.int64), 0, len(self.positions) - 1)
-        gaps = self.held[times][..., None, some, :] - position[..., :, None, :]
-        away = np.linalg.norm(gaps, axis=-1)
+        away = np.linalg.norm(self._gaps(kind, position, clock), axis=-1)
         return np.asarray(np.where(np.isfinite(away), away, np.inf).min(axis=-1))
+
+    def headed_away(
+        self,
+        kind: str,
+        position: NDArray[np.float64],
+        heading: NDArray[np.float64],
+        clock: NDArray[Any],
+    ) -> NDArray[np.float64]:
+        """How far agents (..., agents) move away from the nearest outsider of a kind.
+
+        The cosine of the angle between the heading and the direction from it: 1 straight away.
+        """
+        gaps = self._gaps(kind, position, clock)
+        away = np.linalg.norm(gaps, axis=-1)
+        nearest = np.where(np.isfinite(away), away, np.inf).argmin(axis=-1)
+        gap = np.take_along_axis(gaps, nearest[..., None, None], axis=-2)[..., 0, :]
+        size = np.maximum(np.linalg.norm(gap, axis=-1), 1e-12)
+        cosine = -(gap[..., 0] * np.cos(heading) + gap[..., 1] * np.sin(heading)) / size
+        return np.asarray(np.nan_to_num(cosine))
+
+    def _gaps(
+        self, kind: str, position: NDArray[np.float64], clock: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """From places (..., agents, 2) to the outsiders of a kind (..., agents, members, 2)."""
+        some = [number for number, other in enumerate(self.kinds) if other == kind]
+        there = self.places_at(clock, position, held=True)[..., None, some, :]
+        return np.asarray(there - position[..., :, None, :])
+
+    def frames_at(self, clock: NDArray[Any]) -> NDArray[np.int64]:
+        """The times `clock` (...,) as rows of the arrays."""
+        return np.clip(clock.astype(np.int64), 0, len(self.positions) - 1)
+
+    def places_at(
+        self,
+        clock: NDArray[Any],
+        position: NDArray[np.float64] | None = None,
+        *,
+        held: bool = False,
+    ) -> NDArray[np.float64]:
+        """Where outsiders are (..., outsider, axis) at times (...,).
+
+        Those that follow are where they were from the centre of the agents, whose places are
+        `position` (..., agents, axis); without places, from the origin. With `held` who is absent
+        is where it was last.
+        """
+        times = self.frames_at(clock)
+        places = (self.held if held else self.positions)[times]
+        if self.centres is None or not self.following.any():
+            return places
+        moved = -self.centres[times]
+        if position is not None:
+            moved = moved + position.mean(axis=-2)
+        return np.where(self.following[:, None], places + moved[..., None, :], places)
+
+    @cached_property
+    def following(self) -> NDArray[np.bool_]:
+        """Which outsiders go with the group (outsider,)."""
+        if self.centres is None:
+            return np.zeros(len(self.kinds), bool)
+        return np.array([self.moves(kind) for kind in self.kinds], bool)
+
+    @cached_property
+    def followers(self) -> tuple[str, ...]:
+        """The kinds that go with the group."""
+        return tuple(kind for kind in self.places if self.centres is not None and self.moves(kind))
 
     def moves(self, kind: str) -> bool:
         """Whether outsiders of a kind move, so that they have a heading."""
@@ -134,8 +207,7 @@ class Outsiders:
     def fixed(self) -> tuple[str, ...]:
         """The places that never move.
 
-        Distances to them are compared. An outsider that moves may follow the group, which one that
-        is played back cannot do.
+        Distances to them are compared. How far those are that go with the group is given with them.
         """
         return tuple(kind for kind in self.places if not self.moves(kind))
 
@@ -330,3 +402,16 @@ def at_decisions(
     moved = np.isfinite(steps).all(axis=2) & (np.abs(steps).max(axis=2) > 0)
     headings = np.where(moved, np.arctan2(steps[..., 1], steps[..., 0]), np.nan)
     return Outsiders(filled[rows], others.kinds, headings)
+
+
+def centres_of(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The centre of a group (time, axis) at each time; where nobody was seen, the last one."""
+    there = np.asarray(np.isfinite(positions).all(axis=2))
+    count = there.sum(axis=1)
+    total = np.where(there[..., None], positions, 0.0).sum(axis=1)
+    seen = np.flatnonzero(count)
+    if not len(seen):
+        return np.zeros_like(total)
+    last = np.maximum(np.searchsorted(seen, np.arange(len(count)), side="right") - 1, 0)
+    means = total[seen] / count[seen, None]
+    return np.asarray(means[last])

@@ -110,8 +110,7 @@ def read_tracks(
     fps
         Frames per second.
     unit
-        The name of the unit of length that the recording shall have, such as "cm", "px" or "BL"
-        (body lengths).
+        The unit of length that the recording shall have, such as "cm", "px" or "BL" (body lengths).
     length
         How many of the file's own units make one `unit`: 58 for unit="BL" and a body length of 58
         pixels. Coordinates are divided by it. Without it they stay as they are.
@@ -135,8 +134,7 @@ def read_tracks(
     FileError
         If the file cannot be read, is damaged, or is of no known kind.
     InvalidInput
-        If frame rate or unit are in neither the file nor the arguments, or a column cannot be
-        found.
+        If frame rate or unit are in neither the file nor the arguments, or a column is not found.
     RecordingTooLarge
         If it would not fit into memory.
 

@@ -4,7 +4,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -280,10 +280,16 @@ class Swarm:
         """Where the agents are; None for open space."""
         return self.view.arena
 
-    @property
+    @cached_property
     def outsiders(self) -> Outsiders | None:
-        """Those that are played back, at all times of the recording; None if there are none."""
-        return None if self.decisions is None else self.decisions.outsiders
+        """Those that are played back, at all times of the recording; None if there are none.
+
+        In open space those that move go with the group; within walls they are where they were.
+        """
+        others = None if self.decisions is None else self.decisions.outsiders
+        if others is None or self.arena is None:
+            return others
+        return replace(others, centres=None)
 
     @property
     def state_names(self) -> tuple[str, ...]:
@@ -402,9 +408,7 @@ class Swarm:
         """Where outsiders are at the time of a state (runs, outsiders, 2)."""
         if self.outsiders is None:
             return None
-        last = len(self.outsiders.positions) - 1
-        times = np.clip(state[CLOCK][..., 0].astype(np.int64), 0, last)
-        return self.outsiders.positions[times]
+        return self.outsiders.places_at(state[CLOCK][..., 0], np.asarray(state["position"]))
 
     def _speed(self, state: State) -> Floats:
         """The speed at which each agent came here, in units a second."""
@@ -652,6 +656,12 @@ class Swarm:
                 )
                 for kind in self.outsiders.fixed
             }
+            whole |= {
+                f"away_from_{kind}": Measure(
+                    partial(self._headed_away, kind), f"moving away from {kind}", limits=(-1.0, 1.0)
+                )
+                for kind in self.outsiders.followers
+            }
         if self.measures_speed:
             whole["speed"] = Measure(self._mean_speed, "mean speed", f"{self.unit}/s", (0.0, None))
         if isinstance(self.arena, Periodic):
@@ -732,6 +742,14 @@ class Swarm:
         away = self.outsiders.distances(kind, state["position"], state[CLOCK][..., 0])
         return np.asarray(away.mean(axis=-1))
 
+    def _headed_away(self, kind: str, state: State) -> Floats:
+        """The mean cosine of the angle between headings and the direction from an outsider."""
+        assert self.outsiders is not None
+        cosine = self.outsiders.headed_away(
+            kind, state["position"], state["heading"], state[CLOCK][..., 0]
+        )
+        return np.asarray(cosine.mean(axis=-1))
+
     def _rotation(self, state: State) -> Floats:
         """How much the agents circle, all in one direction, about the arena's middle."""
         place = state["position"]
@@ -758,11 +776,9 @@ class Swarm:
         """Where outsiders are, as marks of a picture; fields are nowhere."""
         if self.outsiders is None or CLOCK not in swarm:
             return None
-        times = np.clip(
-            swarm[CLOCK][run, :, 0].astype(np.int64), 0, len(self.outsiders.positions) - 1
-        )
+        there = self.outsiders.places_at(swarm[CLOCK][run, :, 0], swarm["position"][run])
         places = [kind in self.outsiders.places for kind in self.outsiders.kinds]
-        return self.outsiders.positions[times][:, places] if any(places) else None
+        return there[:, places] if any(places) else None
 
     @cached_property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:

@@ -41,6 +41,9 @@ from swarmdp.kernels.recorded.zonal import (
     NEAR_GAIN,
     NEAR_REACH,
     NO_HEADING,
+    PACE_MEMORY,
+    PACE_NOISE,
+    PACE_REST,
     PRIORITY,
     PULL_GAIN,
     PULL_REACH,
@@ -179,6 +182,10 @@ class ZonalController:
         The distance at which two individuals collide.
     speed_spread
         The standard deviation of speeds: a change of speed by it is one of the normal score by 1.
+    speed_memory, speed_noise, speed_rest
+        Where speeds react: the share of the normal score that is kept, its noise, and what is added
+        to it in every decision, so that speeds have the recorded mean. With a noise of 0, as
+        without responses, they wander as the swarm's.
     reactions
         To outsiders.
 
@@ -195,6 +202,9 @@ class ZonalController:
     responses: tuple[Response, ...] = ()
     contact: float = 0.0
     speed_spread: float = 1.0
+    speed_memory: float = 0.0
+    speed_noise: float = 0.0
+    speed_rest: float = 0.0
     reactions: tuple[Reaction, ...] = ()
 
     def row_for(self, kinds: Sequence[str]) -> Floats:
@@ -225,6 +235,11 @@ class ZonalController:
         if ATTRACTION in self.model.zones:
             row[TO_INNER] = self.model.zones[ATTRACTION].inner
         row[CONTACT] = self.contact
+        row[[PACE_MEMORY, PACE_NOISE, PACE_REST]] = (
+            self.speed_memory,
+            self.speed_noise,
+            self.speed_rest,
+        )
         for response in self.responses:
             reach, gain = _RESPONSES[response.component]
             turns = SPEED_COMPONENTS[response.component].action == "turn"
@@ -263,6 +278,9 @@ class ZonalController:
             "responses": [vars(part) for part in self.responses],
             "contact": self.contact,
             "speed_spread": self.speed_spread,
+            "speed_memory": self.speed_memory,
+            "speed_noise": self.speed_noise,
+            "speed_rest": self.speed_rest,
             "reactions": [
                 vars(reaction) | {"reach": min(reaction.reach, _ALL)} for reaction in self.reactions
             ],
@@ -399,7 +417,7 @@ class Zonal:
         others = self.swarm.outsiders
         if others is None:
             return None
-        return cues_at(others, state["clock"][:, 0])
+        return cues_at(others, state["clock"][:, 0], state["position"])
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As it wants."""
@@ -411,7 +429,8 @@ class Zonal:
         score = rng.normal()
         fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
         speeds = self.swarm.speeds
-        pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
+        memory, size = self._wandering
+        pace = memory * state["pace"] + size * fresh
         if any(one.hurry or one.reactions or one.responses for one in self.kinds):
             hurry = np.array([one.hurry for one in self.kinds])[self.who]
             _, ahead, faster = self._looks(state)
@@ -437,6 +456,14 @@ class Zonal:
             **self.swarm.later(state),
         }
 
+    @cached_property
+    def _wandering(self) -> tuple[Floats, Floats]:
+        """Memory and noise of the speed scores of each agent (agents,)."""
+        memory = self.swarm.speeds.memory
+        kept = [one.speed_memory if one.speed_noise else memory for one in self.kinds]
+        noise = [one.speed_noise or math.sqrt(1 - memory**2) for one in self.kinds]
+        return np.array(kept)[self.who], np.array(noise)[self.who]
+
     @property
     def _walls(self) -> tuple[int, Floats]:
         arena = self.swarm.arena
@@ -445,15 +472,24 @@ class Zonal:
         )
 
 
-def cues_at(others: Outsiders, clock: Floats) -> "kernels.recorded.ZonalCues":
-    """Where outsiders are at some times (...,), as the kernel takes it."""
-    times = np.clip(clock.astype(np.int64), 0, len(others.positions) - 1)
-    places = np.nan_to_num(others.positions[times], nan=ABSENT)
+def cues_at(
+    others: Outsiders, clock: Floats, position: Floats | None = None
+) -> "kernels.recorded.ZonalCues":
+    """Where outsiders are at some times (...,), as the kernel takes it.
+
+    For agents at `position` (..., agents, 2); without it, the places of outsiders that follow are
+    from the centre of the agents, which the kernel knows.
+    """
+    times = others.frames_at(clock)
+    places = others.places_at(clock, position)
+    follows = others.following if position is None else np.zeros(len(others.kinds), bool)
+    places = np.nan_to_num(places, nan=ABSENT)
     return kernels.recorded.ZonalCues(
         np.ascontiguousarray(places[..., 0]),
         np.ascontiguousarray(places[..., 1]),
         np.nan_to_num(others.known_headings[times], nan=NO_HEADING),
         others.which,
+        follows.astype(np.int64),
     )
 
 

@@ -71,10 +71,12 @@ static inline double swarmdp_soonest(const swarmdp_neighbour *others, long count
 }
 
 /* By how much the speed changes because of others until the next decision, in the unit above a
-   second; it also returns to the usual speed, and wanders. */
+   second, beyond what it does on average. It also returns to the usual speed, keeping
+   SWARMDP_SPEED_MEMORY of the difference, and noise is to be added: its standard deviation is
+   SWARMDP_SPEED_NOISE. */
 static inline double swarmdp_speed_change(const swarmdp_neighbour *others, long count, double speed)
 {
-    double near = 0.0, faster = 0.0, ahead = 0.0, change = 0.0, side, first;
+    double near = 0.0, faster = 0.0, ahead = 0.0, change = SWARMDP_SPEED_REST, side, first;
     long matched = 0, pulled = 0, i;
     for (i = 0; i < count; i++) {
         const swarmdp_neighbour *other = &others[i];
@@ -225,6 +227,20 @@ def _csv(controller: "ZonalController", unit: str, spread: float) -> str:
         rows.append((f"{part.component}: reach", part.reach, reach_unit))
     if controller.responses:
         rows.append(("contact", controller.contact, unit))
+    if controller.speed_noise:
+        rows += [
+            (
+                "share of the speed's difference to the usual one that stays",
+                controller.speed_memory,
+                "1",
+            ),
+            ("noise of speeds", controller.speed_noise * controller.speed_spread, f"{unit}/s"),
+            (
+                "change of speed at rest",
+                controller.speed_rest * controller.speed_spread,
+                f"{unit}/s",
+            ),
+        ]
     for reaction in controller.reactions:
         units = "1" if reaction.way == "pace" else "rad"
         rows.append((f"{reaction.kind}: {reaction.way}", reaction.gain, units))
@@ -252,6 +268,9 @@ def _header(controller: "ZonalController", unit: str, spread: float) -> str:
     # The kernel has changes of normal scores; a robot has speeds.
     for name in ("NEAR_GAIN", "MATCH_GAIN", "PULL_GAIN", "SOON_GAIN"):
         defined[name] = repr(float(row[getattr(zonal, name)] * controller.speed_spread))
+    defined["SPEED_MEMORY"] = repr(controller.speed_memory)
+    defined["SPEED_NOISE"] = repr(controller.speed_noise * controller.speed_spread)
+    defined["SPEED_REST"] = repr(controller.speed_rest * controller.speed_spread)
     defined["AHEAD"] = repr(zonal.AHEAD)
     for name in ("ALONG_NEAREST", "TO_NEAREST", "PRIORITY"):
         defined[name] = str(int(row[getattr(zonal, name)]))

@@ -11,7 +11,8 @@ import numpy as np
 from swarmdp._version import __version__
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
+from swarmdp.recordings.analysis import Analysis
+from swarmdp.recordings.analysis_steps import REGRESSION, UNDECIDED, ZONE_MODEL
 from swarmdp.recordings.arena import arena_in_words
 from swarmdp.report import anticipation_figure as anticipation_figures
 from swarmdp.report.analysis_figures import (
@@ -48,12 +49,12 @@ TITLES_AND_CAPTIONS = {
     ),
     "reward": (
         "The reward",
-        "What individuals act as if they sought, one picture for each component. Only differences "
-        "within a picture mean something. Blue: the learned reward, its band the standard "
-        "deviation of other rewards that explain the turns as well; dots are filled where all of "
-        "these agree whether it is above or below the average. Grey: rewards learned where every "
-        "individual is shifted in time, so that none can react to another: a curve that is like "
-        "the grey one tells nothing of an interaction.",
+        "What individuals seem to seek, one panel for each component. Only differences within a "
+        "panel mean something. Blue: the learned reward; its band is the standard deviation of "
+        "other rewards that explain the turns equally well, and dots are filled where all of these "
+        "agree on whether it is above or below the average. Grey: rewards learned with every "
+        "individual shifted in time, so that none can react to another. A curve that looks like "
+        "the grey one says nothing about an interaction.",
     ),
     "interaction": (
         "Is there an interaction?",
@@ -114,7 +115,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         players=[_player(analysis, recorded, simulated)],
         answer="The rule and the reward",
         answers=answers,
-        comparison="On held-out time",
+        comparison="Compared with the held-out time",
         comparisons=_comparisons(analysis),
         figures=[figure for figure in figures if figure.name not in said],
         tables=[_controller_table(analysis), _preference_table(analysis)],
@@ -130,8 +131,8 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
 
 
 _CAVEAT = (
-    "A reward tells what individuals act as if they wanted, in this model of them. It does not "
-    "tell what they perceive, and another reward may explain the same turns."
+    "A reward describes what individuals seem to want, in this model of them. It does not say "
+    "what they perceive, and another reward may explain the same turns."
 )
 _ANSWERS = {
     "interaction found": "Individuals react to each other.",
@@ -162,7 +163,7 @@ def _findings(analysis: Analysis) -> list[Finding]:
         tone: Literal["good", "bad", "open"] = "bad" if verdict.alarm else "good"
         if verdict.words.startswith(UNDECIDED):
             tone = "open"
-        words = f"The simulated group, beside the held-out time: {verdict.words}."
+        words = f"The simulated group, compared with the held-out time: {verdict.words}."
         findings.append(Finding(words, tone, tuple(details), tuple(how)))
     test = analysis.interaction
     found: Literal["good", "open"] = "good" if test.answer == "interaction found" else "open"
@@ -175,11 +176,11 @@ def _rule_words(analysis: Analysis) -> tuple[str, ...]:
     said, unit = [*analysis.rule_in_words, *analysis.reactions_in_words], analysis.swarm.unit
     said += () if analysis.kinds is None else analysis.kinds.sentences
     if not said:
-        said.append("No rule is told: see whether individuals react to each other at all, above.")
+        said.append("No rule was found. See above whether individuals react to each other at all.")
     if ZONE_MODEL in analysis.distances:
         zones = analysis.swarm.models["couzin"]().zones
         said.append(
-            "Beside it, Couzin's zone model fitted to what the group did: others are avoided up to "
+            "For comparison, Couzin's zone model fitted to the group: others are avoided up to "
             f"{zones.repulsion:.3g}, followed up to {zones.orientation:.3g} and approached up to "
             f"{zones.attraction:.3g} {unit} (energy distance "
             f"{analysis.distances[ZONE_MODEL]:.2f})."
@@ -339,10 +340,10 @@ def _comparisons(analysis: Analysis) -> list[PageTable]:
     held_out = PageTable(
         "held-out",
         "Held-out statistics",
-        "The held-out time, the swarm of the controller (± from run to run), and the others of "
-        "the table above. p: how often a difference as large comes about by chance, "
-        f"given that all statistics are looked at. Of {len(verdict.lines)} statistics these are "
-        f"the swarm's measures and those with p up to {ALARMING:g}; {NUMBERS} has all.",
+        "The held-out time, the controller's group (± from run to run), and the others from the "
+        "table above. p: the probability of a difference this large by chance, corrected for the "
+        f"number of statistics. Of {len(verdict.lines)} statistics these are the group's measures "
+        f"and those with p up to {ALARMING:g}; {NUMBERS} has all.",
         ("statistic", "recorded", "controller", *others, "p"),
         tuple(
             (
@@ -359,12 +360,12 @@ def _comparisons(analysis: Analysis) -> list[PageTable]:
 
 
 _EXPLAINED = {
-    "controller": "the learned one: zones, gains and noise with which the group does as recorded",
+    "controller": "learned: zones, gains and noise with which the group behaves as recorded",
     "zone model": "Couzin's model of three radii, fitted to the group of the training part",
-    "regression": "the rule of turns with the numbers of the regression, nothing searched",
+    "regression": "the rule of turns with the numbers of the regression, without a search",
     "clone": "turns drawn as recorded individuals turned in the same situation",
-    "recording itself": "parts of the training time, as long as the held-out time: what the same "
-    "animals differ by from one time to another",
+    "recording itself": "parts of the training time, as long as the held-out time: how much the "
+    "same animals differ from one time to another",
 }  # what a swarm is compared with
 
 
@@ -372,10 +373,10 @@ def _distance_table(analysis: Analysis) -> PageTable:
     most = max(analysis.distances.values(), default=0.0) or 1.0
     return PageTable(
         "distances",
-        "How near the groups are",
-        "Energy distance between what a simulated group and the held-out one did, mean over the "
-        "measures of the group, each in its standard deviations: 0 is the same distribution, and "
-        "less is nearer. All start where the held-out time begins.",
+        "How close the groups are",
+        "Energy distance between the simulated group and the held-out one, averaged over the "
+        "group's measures, each in units of its standard deviation. 0 means the same "
+        "distribution. All start where the held-out time begins.",
         ("swarm", "energy distance", "what it is"),
         tuple(
             (name, f"{distance:.2f}", _EXPLAINED[name])
@@ -389,10 +390,11 @@ def _controller_table(analysis: Analysis) -> PageTable:
     return PageTable(
         "controllers",
         "Which controllers were tried",
-        "Families of controllers in the order of their free numbers, each searched on every "
-        "second block of the training part; the energy distance is to the blocks between. A larger "
-        f"family is taken only if it is better by a tenth. Taken: {analysis.found.family}.",
-        ("family", "free numbers", "energy distance"),
+        "Families of controllers by the number of their free parameters, each fitted to every "
+        "second block of the training part. The energy distance is to the blocks in between. A "
+        f"larger family is chosen only if it is better by a tenth. Chosen: "
+        f"{analysis.found.family}.",
+        ("family", "free parameters", "energy distance"),
         tuple(
             (tried.family, str(tried.numbers), f"{tried.distance:.2f}")
             for tried in analysis.found.tried

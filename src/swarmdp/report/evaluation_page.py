@@ -104,12 +104,12 @@ def _range_finding(evaluation: Evaluation, name: str) -> Finding:
     far = int(np.abs(gap).argmax())
     most = f"They differ most at t = {far}, by {gap[far]:+.3g}."
     if len(expert) < 10:
-        return Finding(f"The {title}: see how it goes over time, below.", "open", (most,))
+        return Finding(f"The {title}: how it develops over time is shown below.", "open", (most,))
     low, high = np.quantile(expert, [0.1, 0.9], axis=0)
     share = float(((learned >= low) & (learned <= high)).mean())
     words = (
-        f"The mean {title} of the learned swarms is in the range of 80 % of the expert's runs at "
-        f"{share:.0%} of the times."
+        f"The mean {title} of the learned swarms is within the middle 80 % of the expert's runs "
+        f"at {share:.0%} of the times."
     )
     return Finding(words, "good" if share >= _WITHIN else "bad", (most,))
 
@@ -178,13 +178,13 @@ def write_replan_page(
     )
     if name == result.system_name and now == then:
         where = "its own swarm"
-    words = "Nothing was there to compare the planned swarm with."
+    words = "There was nothing to compare the planned swarm with."
     page = Page(
         title=f"The reward of a {result.system_name} fit, planned again",
         findings=[Finding(words, "open") if verdict is None else verdict_finding(verdict)],
         introduction=[
-            f"The policy was planned for {where} from nothing but the reward and a simulator: "
-            "nothing of the learned policy was used."
+            f"The policy was planned for {where} from the reward and a simulator alone; the "
+            "learned policy was not used."
         ],
         players=[] if player is None else [player],
         answers=[

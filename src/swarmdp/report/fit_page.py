@@ -103,7 +103,7 @@ def write_fit_page(
         written = style.save(figure, folder / "measures")
         shown.append(PageFigure("measures", "The swarm over time", caption, (written[0],)))
     way = _convergence_caption(result)
-    shown.append(PageFigure("convergence", "The way there", way, (figures["convergence"],)))
+    shown.append(PageFigure("convergence", "How the fit converged", way, (figures["convergence"],)))
     player = _player(result, system, demo, threads)
     page = Page(
         title=f"The reward behind a {result.system_name} swarm",
@@ -128,15 +128,15 @@ def _introduction(result: Result, demo: Trajectory) -> list[str]:
     separate = ", each an experiment of its own" if result.experiments > 1 else ""
     unknown = "wanted" if result.takeover is not None else "wanted or did"
     return [
-        f"Learned from {runs} of {demo.steps} time steps{separate}, without knowing what the "
-        f"agents {unknown}: which local reward makes agents behave like this, and which local "
-        f"rule collects it. Made by swarmdp {result.version} with seed {result.seed}."
+        f"Learned from {runs} of {demo.steps} time steps{separate}, without being told what the "
+        f"agents {unknown}: a local reward that makes agents behave like this, and a local rule "
+        f"that collects it. Made by swarmdp {result.version} with seed {result.seed}."
     ]
 
 
 _LEARNERS = {
     "clone of recorded actions": "copying the recorded actions",
-    "clone of explained actions": "copying the actions that explain the demo by the system's law",
+    "clone of explained actions": "copying the actions that best explain the demo",
     "clone of changes": "matching how observations change into each other",
 }  # in words
 
@@ -147,9 +147,9 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     if not verdicts:
         return [
             Finding(
-                "Nobody has judged whether the learned swarm does what the recorded one did.",
+                "The learned swarm was not compared with the recorded one.",
                 "open",
-                ("swarmdp.judge does.",),
+                ("swarmdp.judge compares them.",),
             )
         ]
     if len(verdicts) > 1:
@@ -188,7 +188,7 @@ def verdict_finding(verdict: Verdict, unusual: str = "", found_by: Sequence[str]
     details += [f"{what}: {advice}." for advice in verdict.advice]
     if verdict.alarm:
         return Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details), how)
-    exceptions = "" if same else ", with exceptions that are small"
+    exceptions = "" if same else ", with small exceptions"
     words = f"The learned swarm does what the recorded one did{exceptions}."
     return Finding(words, "good", tuple(details), how)
 
@@ -213,7 +213,7 @@ def _found_by(result: Result) -> list[str]:
     own = " The reward is that of Algorithm 1." if result.reward_choice is None else ""
     return [
         f"The policy was found by {_LEARNERS.get(result.learners[0], result.learners[0])}, since "
-        f"that of Algorithm 2 differs more from the demo ({cost} roll-outs).{own}"
+        f"Algorithm 2's policy differs more from the demo ({cost} roll-outs).{own}"
     ]
 
 
@@ -231,8 +231,8 @@ def _reward(result: Result) -> list[Finding]:
     words = f"The reward is {result.sought}."
     if result.is_highest_clear is False:
         words = (
-            "No observation is clearly sought: rewards that explain the demo as well disagree on "
-            "where the reward is high."
+            "No observation is clearly sought: rewards that explain the demo equally well disagree "
+            "on where the reward is high."
         )
     choice = result.reward_choice
     if choice is not None and result.experiments == 1:
@@ -248,7 +248,7 @@ def _reward(result: Result) -> list[Finding]:
         return [Finding(words, "good", ("Mean over the experiments; their spread is drawn.",))]
     if result.resamples is None:
         detail = (
-            "How far its other values can be trusted is not known: resamples were not asked for "
+            "How far its other values can be trusted is unknown, since there were no resamples "
             "(--resamples 8). A single reward has peaks that come from chance."
         )
         return [Finding(words, "open", () if result.reward_error is not None else (detail,))]
@@ -263,9 +263,9 @@ def _reward_words(result: Result) -> tuple[str, ...]:
     if flags is None or result.experiments > 1:
         return ()
     return (
-        f"All rewards that explain the demo as well agree on {int(flags.sum())} of {flags.size} "
-        "observations: whether they are worth more or less than the average. About the others, "
-        "which are pale, the demo says nothing.",
+        f"For {int(flags.sum())} of {flags.size} observations, all rewards that explain the demo "
+        "equally well agree on whether they are worth more or less than the average. The demo "
+        "does not determine the others, which are pale.",
     )
 
 
@@ -283,7 +283,7 @@ def _of_other_demos(result: Result) -> list[str]:
         ]
     return [
         f"{how}At {chance} of {count} observations this reward is further from theirs than chance "
-        "explains: what it says there comes from this demo alone, and is not to be read as a rule."
+        "explains: what it says there comes from this demo alone; do not read it as a rule."
     ]
 
 
@@ -302,14 +302,14 @@ def _interruption(result: Result, planned: int) -> list[Finding]:
     done = len(result.iterations)
     if done >= planned or bool((result.margin <= result.tolerance).all()):
         return []
-    words = f"The fit was interrupted after {done} of {planned} iterations; --resume goes on."
+    words = f"The fit was interrupted after {done} of {planned} iterations; --resume continues."
     return [Finding(words, "open")]
 
 
 def _reward_caption(result: Result, demo: Trajectory) -> str:
     text = (
-        "What agents seek, by what they observe. Only differences mean something: "
-        "a reward twice as large asks for the same. "
+        "What agents seek, by what they observe. Only differences mean something, and "
+        "a reward twice as large asks for the same behaviour. "
     )
     if result.experiments > 1:
         return f"{text}Bars: mean over {result.experiments} experiments, orange: their s.d."
@@ -318,8 +318,8 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
             return f"{text}Its errors are not known: the fit had no resamples."
         if result.reward_choice is not None:
             return (
-                f"{text}Orange: the s.d. of other rewards that explain the demo as well. Pale: "
-                "observations on which these disagree."
+                f"{text}Orange: the s.d. of other rewards that explain the demo equally well. "
+                "Pale: observations on which these disagree."
             )
         return f"{text}Orange: the errors that the reward update gives."
     source = "runs of the demo drawn again"
@@ -432,8 +432,8 @@ def _tables(result: Result) -> list[PageTable]:
             "statistics",
             "What the verdict is based on",
             f"The {len(lines)} of {len(verdict.lines)} statistics that differ most, the clearest "
-            "first. ± is the spread from run to run of the learned swarm. p: how often a "
-            "difference as large comes about by chance, given that all statistics are looked at.",
+            "first. ± is the spread from run to run of the learned swarm. p: the probability of a "
+            "difference this large by chance, corrected for the number of statistics.",
             ("statistic", "demo", "learned", "p"),
             tuple(
                 (

@@ -530,7 +530,8 @@ def plot_convergence(
             chosen = int(result.chosen[0])
             place = (chosen, float(history.distance[chosen, 0]))
             ax.plot(*place, "o", color="black", fillstyle="none", markersize=10)
-            ax.annotate("chosen", place, (0, 8), textcoords="offset points", ha="center")
+            side = "center" if chosen else "left"  # the axis is at the left of the first one
+            ax.annotate("chosen", place, (0, 8), textcoords="offset points", ha=side)
         ax.set(
             xlabel="iteration of Algorithm 1",
             ylabel="distance from the demo's\nfeature expectations",

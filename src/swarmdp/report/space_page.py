@@ -119,7 +119,7 @@ def write_space_analysis(folder: Path, analysis: SpaceAnalysis, name: str) -> li
         players=players,
         answer="The rule",
         answers=[figure for figure in figures if figure.name == "rule"],
-        comparison="On held-out time",
+        comparison="Compared with the held-out time",
         comparisons=_tables(analysis),
         figures=[figure for figure in figures if figure.name != "rule"],
         numbers=_numbers(analysis),

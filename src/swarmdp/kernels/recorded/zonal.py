@@ -42,7 +42,10 @@ HURRY = 13  # what is added to the score of the speed where all others are ahead
 # How speeds react, in scores, and the turn before a collision; nothing where a gain is zero.
 NEAR_REACH, NEAR_GAIN, MATCH_REACH, MATCH_GAIN, PULL_REACH, PULL_GAIN = range(14, 20)
 SOON_REACH, SOON_GAIN, SIDESTEP_REACH, SIDESTEP_GAIN, CONTACT = range(20, 25)
-ZONAL_NUMBERS = 25
+# Memory and noise of the scores of speeds that react, and what is added to them in every step, so
+# that their mean stays what it was; without noise those of the swarm.
+PACE_MEMORY, PACE_NOISE, PACE_REST = range(25, 28)
+ZONAL_NUMBERS = 28
 AHEAD = 0.5  # cosine of the angle from which on another is ahead
 # Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it;
 # what is added to the score of the speed where it is near, and from how far that is taken away.
@@ -78,12 +81,13 @@ class ZonalCues(NamedTuple):
     y: Floats
     heading: Floats  # NO_HEADING where one does not move
     which: Ints  # (outsiders,)
+    follows: Ints  # (outsiders,): 1 if places are from the centre of the agents, else 0
 
 
 def no_cues(*shape: int) -> ZonalCues:
     """No outsiders, for arrays of this shape."""
     nothing = np.zeros((*shape, 0))
-    return ZonalCues(nothing, nothing, nothing, np.zeros(0, np.int64))
+    return ZonalCues(nothing, nothing, nothing, np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class ZonalStarts(NamedTuple):
@@ -246,6 +250,7 @@ def zonal_frames_of_models(
                         cues.y[t, r],
                         cues.heading[t, r],
                         cues.which,
+                        cues.follows,
                         swarm.kind,
                         swarm.walls,
                         meant,
@@ -292,8 +297,13 @@ def speeds_of(pace, swarm, speed):
 def wander(fresh, models, who, paces, ahead, faster, swarm, pace, step):
     """The next scores of the speeds, and how far agents move."""
     for i in range(pace.shape[0]):
-        hurry = models[who[i], HURRY]
-        pace[i] = swarm.speed_memory * pace[i] + swarm.fresh_speed * fresh[i] + hurry * ahead[i]
+        model = models[who[i]]
+        memory = swarm.speed_memory
+        noise = swarm.fresh_speed
+        if model[PACE_NOISE] > 0.0:
+            memory = model[PACE_MEMORY]
+            noise = model[PACE_NOISE]
+        pace[i] = memory * pace[i] + noise * fresh[i] + model[HURRY] * ahead[i]
         pace[i] += faster[i]
         speed = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
         step[i] = speed * swarm.dt * paces[who[i]]
@@ -324,6 +334,7 @@ def zonal_turns_of_runs(
                 cues.y[r],
                 cues.heading[r],
                 cues.which,
+                cues.follows,
                 kind,
                 walls,
                 out[r],
@@ -455,15 +466,21 @@ def turn_for_others(c, s, along, to, model, memory):
 
 @borrowing
 def turn_for_cues(
-    x, y, models, who, cue_x, cue_y, cue_heading, which, kind, walls, out, faster, memory
+    x, y, models, who, cue_x, cue_y, cue_heading, which, follows, kind, walls, out, faster, memory
 ):
     """Add to the turns that are wanted what outsiders ask for, and say who gets faster for them.
 
     For each kind of outsider the mean direction in which those within a reach are, and in which
     those within another reach move; sines and cosines of headings are in the memory. Outsiders are
-    few, and always in the same order, so plain sums do.
+    few, and always in the same order, so plain sums do. So is the centre of the agents a plain sum,
+    from which the places of outsiders that follow are.
     """
     agents = x.shape[0]
+    centre_x = 0.0
+    centre_y = 0.0
+    for i in range(agents):
+        centre_x += x[i] / agents
+        centre_y += y[i] / agents
     kinds = (models.shape[1] - ZONAL_NUMBERS) // CUE_NUMBERS
     for i in range(agents):
         model = models[who[i]]
@@ -481,8 +498,8 @@ def turn_for_cues(
             for j in range(which.shape[0]):
                 if which[j] != k:
                     continue
-                u = cue_x[j] - x[i]
-                v = cue_y[j] - y[i]
+                u = cue_x[j] - x[i] + follows[j] * centre_x
+                v = cue_y[j] - y[i] + follows[j] * centre_y
                 if kind == PERIODIC and max(abs(u), abs(v)) < A_FIELD:
                     u = shortest_gap(u, walls[1, 0])
                     v = shortest_gap(v, walls[1, 1])
@@ -578,7 +595,7 @@ def response(i, speed, model, memory):
             first = tau
             nearest = square
             side = 1.0 if v * along - u * across > 0.0 else -1.0
-    change = model[NEAR_GAIN] * near
+    change = model[PACE_REST] + model[NEAR_GAIN] * near
     if matched > 0:
         change += float(faster) / UNITS / matched
     if pulled > 0:
