@@ -30,6 +30,9 @@ SLOW: Mapping[str, str] = {
     "tests/studio/test_browser.py": _BROWSER,
     "tests/judging/test_calibration.py": _STATISTICS,
     "tests/judging/test_first_example.py": _STATISTICS,
+    "tests/judging/test_advice.py::test_a_fit_that_tried_other_learners_does_not_advise_them": (
+        "two fits that try all learners"
+    ),
     "tests/cli/test_fit.py::test_fit_by_other_updates": _EVERY,
     "tests/cli/test_fit.py::test_who_may_take_over_is_an_option": "three fits with their pages",
     "tests/cli/test_fit_tracks.py::test_an_interrupted_analysis_keeps_its_fit": (

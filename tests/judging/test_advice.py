@@ -1,10 +1,15 @@
 """What verdicts advise."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
 import swarmdp
+from studies.battery.final import cases
 from swarmdp.cli import main
 from swarmdp.judging import advice
+from swarmdp.model.streams import derived_seed
 from swarmdp.model.verdict import Line
 
 
@@ -33,6 +38,33 @@ def test_without_a_clone_nothing_is_said_of_it() -> None:
     lines = [line(0.9, 0.4, random=0.1)]
     assert advice.clone_is_nearer(lines) is None
     assert "copy" not in advice.about_another_behaviour(lines)
+
+
+def test_what_was_tried_is_not_advised() -> None:
+    nothing = swarmdp.Verdict("no", False, True, 0.01, (), None, 0, 1.0, None, (), (), 1, True)
+    for text in (advice.FINER, advice.CLONE_IS_NEARER):
+        told = advice.after_other_learners(replace(nothing, advice=(text, advice.MORE_DATA)))
+        assert told.advice == (advice.LEARNERS_TRIED, advice.MORE_DATA)
+    coarse = replace(nothing, advice=(advice.TOO_COARSE,))
+    assert advice.after_other_learners(coarse) == coarse
+
+
+def test_a_fit_that_tried_other_learners_does_not_advise_them() -> None:
+    """These workers follow orders that they do not see, so that no learner reproduces them."""
+    case = next(case for case in cases() if case.name == "jobs")
+    demo = case.demo(derived_seed(55001, 1))
+    fit = partial(swarmdp.fit, case.system, demo, seed=derived_seed(55001, 1, 1), progress=False)
+    with pytest.warns(swarmdp.errors.VerdictWarning):
+        result = fit()
+    assert len({attempt.learner for attempt in result.attempts}) > 1
+    assert result.verdict is not None
+    assert result.verdict.advice == (advice.LEARNERS_TRIED,)
+    told = swarmdp.locality_test(demo, case.system, seed=1)  # as it says
+    assert told.answer == "a common cue that is not among the observations"
+    with pytest.warns(swarmdp.errors.VerdictWarning):
+        alone = fit(policy_search=False)
+    assert alone.verdict is not None
+    assert alone.verdict.advice == (advice.FINER,)
 
 
 def test_advice_names_options_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ def test_a_large_recording_is_told_of_its_memory() -> None:
     needs.check_needs(recording(100_000, 10), said.append)
     assert len(said) == 1
     assert said[0].startswith("1,000,000 positions of 10 individuals: the analysis needs about 1")
-    assert "1010 MiB of memory" in said[0]
+    assert "1.219 GiB of memory" in said[0]
 
 
 def test_too_many_individuals_are_refused_before_the_work() -> None:
@@ -41,7 +41,7 @@ def test_too_many_individuals_are_refused_before_the_work() -> None:
 
 def test_too_many_frames_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swarmdp.support.memory.free_memory", lambda: 2**31)
-    words = r"10,000,000 positions .* needs 2\.\d+ GiB"
+    words = r"10,000,000 positions .* needs 4\.\d+ GiB"
     with pytest.raises(NotEnoughMemory, match=f"{words}.*{ADVISED}") as refused:
         needs.check_needs(recording(200_000, 50), print)
     found = re.search(ADVISED, str(refused.value))

@@ -39,7 +39,10 @@ def test_the_search_comes_nearer_and_is_the_same_for_the_same_seed(
     monkeypatch.setattr(controller_search, "FINDING", 4)
     assert swarm.decisions is not None
     rule = fit_rule(swarm.decisions, swarm.arena)
-    found = find_controller(swarm, rule, seed=1)
+    told: list[tuple[int, int]] = []
+    found = find_controller(swarm, rule, seed=1, progress=lambda *how: told.append(how))
+    count = 1 + len(found.tried)  # each family, and the one that is taken at length
+    assert told == [(begun, count) for begun in range(count)]
     assert found == find_controller(swarm, rule, seed=1)
     assert FoundController.from_plain(found.to_plain()) == found
     alone = families_of(swarm, rule)[0].start

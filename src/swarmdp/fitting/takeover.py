@@ -35,6 +35,7 @@ from swarmdp.irl.matching import (
 from swarmdp.irl.result import Attempt, Result, Takeover
 from swarmdp.irl.steps import InverseProblem
 from swarmdp.judging import baselines
+from swarmdp.judging.advice import after_other_learners
 from swarmdp.judging.comparison import LEVEL
 from swarmdp.judging.judge import Judge, one_run
 from swarmdp.learning.families import family_of
@@ -271,6 +272,8 @@ def judge_and_take_over(
                     )
                     others = chain(others, demonstration.candidates(best, judge, tell))
                 best, tried = best_of(best, others)
+            if search is not None:
+                best = replace(best, ask=partial(after_other_learners, best.verdict))
         chosen.append(best)
         attempts += [Attempt(e, one.learner, one.gap, one.passed, one.rollouts) for one in tried]
     result = replace(

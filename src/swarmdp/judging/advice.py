@@ -1,9 +1,10 @@
 """What to do about an alarm. `studies/verdicts.py` measures how often it helps to follow it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from swarmdp.judging import baselines as simple
-from swarmdp.model.verdict import Line
+from swarmdp.model.verdict import Line, Verdict
 
 NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
 
@@ -29,6 +30,11 @@ OTHER_LEARNERS = (
 )
 CLONE_IS_NEARER = f"a copy of the demo's own decisions comes much nearer: {OTHER_LEARNERS}"
 FINER = f"{OTHER_LEARNERS}; where they did, finer classes of observations or finer actions"
+LEARNERS_TRIED = (
+    "other learners were tried, and none reproduces it: swarmdp.locality_test(demo, system, "
+    "seed=1) tells whether a common cue is missing from the observations; if none is, finer "
+    "classes of observations or finer actions"
+)
 
 CLASSES = (FINER, TOO_COARSE, TOO_COARSE_FOR_TRACKS)
 """Advice that a cause which is missing from the observations makes pointless."""
@@ -62,3 +68,11 @@ def about_another_behaviour(lines: Sequence[Line], recorded: bool = False) -> st
     if nearer:
         return CLONE_IS_NEARER
     return TOO_COARSE_FOR_TRACKS if recorded else TOO_COARSE
+
+
+def after_other_learners(verdict: Verdict) -> Verdict:
+    """The verdict of a fit that has tried other learners: it does not advise to try them."""
+    advice = [
+        LEARNERS_TRIED if text in (FINER, CLONE_IS_NEARER) else text for text in verdict.advice
+    ]
+    return replace(verdict, advice=tuple(advice))

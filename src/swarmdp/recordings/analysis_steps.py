@@ -162,12 +162,10 @@ class AnalysisSteps:
         self, swarm: Swarm, rule: Rule | None, speed_rule: SpeedRule
     ) -> FoundController:
         """The controller whose group is most like the recorded one."""
-        with working("searching for a controller", self.progress):
+        seed = derived_seed(self.seed, Part.CONTROLLER)
+        with working("searching for a controller", self.progress, (0.0, 1.0)) as progress:
             found = find_controller(
-                swarm,
-                rule,
-                seed=derived_seed(self.seed, Part.CONTROLLER),
-                speed_rule=speed_rule,
+                swarm, rule, seed=seed, speed_rule=speed_rule, progress=progress
             )
         self.report(f"The controller: {found.controller.words(swarm.unit)}.")
         return found
@@ -176,10 +174,9 @@ class AnalysisSteps:
         self, swarm: Swarm, rule: Rule | None, found: FoundController
     ) -> SearchedReward | None:
         """The reward by Algorithm 1 with policy search."""
-        with working("searching for the reward", self.progress):
-            return search_reward(
-                swarm, rule, found.controller, seed=derived_seed(self.seed, Part.REWARD_SEARCH)
-            )
+        seed = derived_seed(self.seed, Part.REWARD_SEARCH)
+        with working("searching for the reward", self.progress, (0.0, 1.0)) as tell:
+            return search_reward(swarm, rule, found.controller, seed=seed, progress=tell)
 
     def fit_of(self, swarm: Swarm, train: Decisions) -> Fit:
         """The fit of a reward to the training part, ready to be driven."""

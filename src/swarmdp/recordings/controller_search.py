@@ -11,9 +11,11 @@ last search begins with the best of these, and its finalists are compared in lon
 random numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +35,7 @@ from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores, cues_at
 from swarmdp.support.arrays import Bools, Floats, Ints
+from swarmdp.support.progress import Tell
 from swarmdp.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -319,7 +322,7 @@ def find_controller(
     *,
     seed: int,
     speed_rule: SpeedRule | None = None,
-    tell: Callable[[str], None] = lambda text: None,
+    progress: Tell | None = None,
 ) -> FoundController:
     """The zonal controller whose swarm is nearest to the recording from which the swarm was made.
 
@@ -333,8 +336,9 @@ def find_controller(
         Same seed, same controller.
     speed_rule
         How speeds react, found in the same part; taken over unless the group is nearer without.
-    tell
-        Called with the name of each family before it is searched.
+    progress
+        Called before each family is searched, with how many were and how many there are; the one
+        that is taken is searched again, at length.
 
     """
     frames = len(swarm.frames["heading"])
@@ -346,10 +350,12 @@ def find_controller(
     priors = [Prior(own * strength, noise) for strength, noise in STRENGTHS]
     of_group = family_of_group(swarm, rule)
     chains = [families] if of_group is None else [families, [of_group]]
+    begun = itertools.count()
+    tell = partial(_tell_next, progress, begun, 1 + sum(map(len, chains)))
     compared = [compare_families(swarm, chain, parts, priors, seed, tell) for chain in chains]
     best = min(compared, key=lambda one: one.distance)
     family, prior = best.family, best.prior
-    tell(f"{family.name}, at length")
+    tell()
     every = np.ones(frames, dtype=bool)
     search = Search(family, Trial(swarm, every, seed, together), prior)
     starts = np.stack([family.numbers(one) for one in best.winners])
@@ -358,13 +364,13 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
-    # Reactions of speeds are taken over unless the group comes clearly nearer without them: what is
-    # compared here knows no speeds, so it cannot ask for them.
+    # What is compared here knows no speeds, so it cannot ask for their reactions. They are taken
+    # over unless the group comes nearer without them by more than the recording itself differs.
     both = [with_responses(best_one, swarm, speed_rule), best_one]
     if both[0].responses:
         trials = [Trial(swarm, every, seed + 4, one.together, LONGER) for one in both]
         apart_by_speed = [trial.losses([one])[0] for trial, one in zip(trials, both, strict=True)]
-        best_one = both[_first_good(np.array(apart_by_speed))]
+        best_one = both[int(apart_by_speed[0] > apart_by_speed[1] + math.sqrt(own))]
     last_trial = Trial(swarm, every, seed + 5, best_one.together, LONGER)
     group, _, reflected = last_trial.distances([best_one])
     tried = tuple(one for comparison in compared for one in comparison.tried)
@@ -378,6 +384,12 @@ def find_controller(
         float(reflected[0]),
         count + len(starts) + len(last),
     )
+
+
+def _tell_next(progress: Tell | None, begun: Iterator[int], total: int) -> None:
+    """Say that the next of all searches begins."""
+    if progress is not None:
+        progress(next(begun), total)
 
 
 @dataclass(frozen=True)
@@ -397,14 +409,14 @@ def compare_families(
     parts: Sequence[Bools],
     priors: Sequence["Prior"],
     seed: int,
-    tell: Callable[[str], None],
+    tell: Callable[[], None],
 ) -> Comparison:
     """Search families, the simpler ones first, on parts of the frames, and compare on the rest."""
     apart = np.empty((len(families), len(priors), len(parts)))
     winners: list[list[tuple[ZonalController, ...]]] = []  # of each family and prior
     together = families[0].start.together
     for k, family in enumerate(families):
-        tell(family.name)
+        tell()
         best = []
         for n, part in enumerate(parts):
             search = Search(family, Trial(swarm, part, seed + n, together), priors[SEARCHED])

@@ -9,7 +9,7 @@ from swarmdp.support.memory import FREE_SHARE, check_memory, readable
 
 LARGE = 10**6  # positions from which on it is said
 _FIXED = 0.8 * 2**30  # bytes: libraries, the fit, and what is simulated
-_EACH = 200  # bytes for each position, as measured with 10^6 and 10^7 of them
+_EACH = 450  # bytes for each position: the most that was measured, with 10^7 of them
 _PAIR = 120  # bytes for each two individuals that are seen at the same time
 
 

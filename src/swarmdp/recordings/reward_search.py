@@ -27,6 +27,7 @@ from swarmdp.recordings.reward_curves import CurveFeatures, RewardCurve, sights
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.zonal import ZonalController
 from swarmdp.support.arrays import Bools, Floats
+from swarmdp.support.progress import Tell
 from swarmdp.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -100,7 +101,12 @@ class SearchedReward:
 
 @one_blas_thread()
 def search_reward(
-    swarm: "Swarm", rule: Rule | None, controller: ZonalController, *, seed: int
+    swarm: "Swarm",
+    rule: Rule | None,
+    controller: ZonalController,
+    *,
+    seed: int,
+    progress: Tell | None = None,
 ) -> SearchedReward | None:
     """The reward behind a recording, by Algorithm 1 with policy search; None without a rule.
 
@@ -114,6 +120,8 @@ def search_reward(
         The one that was found: its noise, speeds and memory are those of all candidates.
     seed
         Same seed, same reward.
+    progress
+        Called before each iteration with how many are done, and of how many.
 
     """
     features = CurveFeatures.of(swarm)
@@ -124,6 +132,8 @@ def search_reward(
     alone = evidence.evaluate(evidence.starts)[-1]
     reward, margin = _unit(expert - alone), 0.0
     for iteration in range(ITERATIONS):
+        if progress is not None:
+            progress(iteration, ITERATIONS)
         evidence.update_policy(reward, iteration)
         reward, margin = max_margin(expert, evidence.mu)
         if margin <= SMALL:
