@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import swarmdp
+from swarmdp.recordings.analysis_settings import AnalysisSettings
+from swarmdp.recordings.analysis_steps import AnalysisSteps
 from swarmdp.recordings.arena import Periodic
 from swarmdp.recordings.calibration import score_grid
 from swarmdp.recordings.decisions import Decisions
@@ -111,6 +113,18 @@ def test_speeds_that_react_keep_their_mean_and_spread(braking: Decisions) -> Non
     recorded = braking.speeds[braking.known]
     assert speeds.mean() == pytest.approx(recorded.mean(), rel=0.05)
     assert speeds.std() == pytest.approx(recorded.std(), rel=0.2)
+
+
+def test_the_controller_that_is_found_reacts_by_its_speed(braking: Decisions) -> None:
+    train = braking.train
+    swarm = Swarm.from_recording(train, arena=ARENA)
+    rule = fit_speed_rule(train, ARENA, contact=0.3, seed=1)
+    options = AnalysisSettings()
+    recording = swarmdp.Recording(braking.positions, fps=5, unit="m")
+    steps = AnalysisSteps(recording, options, 1, None, False, lambda text: None)
+    controller = steps.search_controller(swarm, None, rule).controller
+    assert [part.component for part in controller.responses] == ["density ahead"]
+    assert controller.speed_noise > 0
 
 
 def _near_ahead(place: np.ndarray, heading: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ random numbers.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -363,13 +364,13 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
-    # Reactions of speeds are taken over unless the group comes clearly nearer without them: what is
-    # compared here knows no speeds, so it cannot ask for them.
+    # What is compared here knows no speeds, so it cannot ask for their reactions. They are taken
+    # over unless the group comes nearer without them by more than the recording itself differs.
     both = [with_responses(best_one, swarm, speed_rule), best_one]
     if both[0].responses:
         trials = [Trial(swarm, every, seed + 4, one.together, LONGER) for one in both]
         apart_by_speed = [trial.losses([one])[0] for trial, one in zip(trials, both, strict=True)]
-        best_one = both[_first_good(np.array(apart_by_speed))]
+        best_one = both[int(apart_by_speed[0] > apart_by_speed[1] + math.sqrt(own))]
     last_trial = Trial(swarm, every, seed + 5, best_one.together, LONGER)
     group, _, reflected = last_trial.distances([best_one])
     tried = tuple(one for comparison in compared for one in comparison.tried)
