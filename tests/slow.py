@@ -20,6 +20,7 @@ SLOW: Mapping[str, str] = {
     "tests/studies": "small runs of the studies, which are no part of the package",
     "tests/test_package.py": "builds archives, installs them and runs tests in them",
     "tests/test_tutorials.py": "runs whole notebooks",
+    "tests/test_site.py": _BROWSER,
     "tests/test_documentation.py::test_snippets_run_as_written": "runs the documentation",
     "tests/kernels/test_compile.py": _COMPILES,
     "tests/paper/test_cluster.py": "starts and kills schedulers and workers of Dask",

@@ -189,7 +189,7 @@ def test_the_architecture_page_names_every_room_and_files_that_are_there() -> No
     package = ROOT / "src/swarmdp"
     rooms = {path.parent.name for path in package.glob("*/__init__.py")}
     assert rooms == set(re.findall(r"^\| \d+ \| `(\w+)/` \|", text, re.MULTILINE))
-    recordings = text.partition("### Recordings\n")[2].partition("\n## ")[0]
+    recordings = text.partition("## Recordings\n")[2].partition("\n## ")[0]
     for name in re.findall(r"`(\w+\.py|\w+/)`", recordings):
         assert (package / "recordings" / name).exists(), name
     for name in re.findall(r"`(\w+/[\w/]+\.py)`", text):
