@@ -47,6 +47,20 @@ def test_decisions_tell_the_goal_where_visits_mislead() -> None:
     assert table.loc[table["identified"], "one"].str.contains("0").any()
 
 
+def test_errors_of_the_dynamics_are_not_taken_for_rewards() -> None:
+    """Noise leads from 0 to 10 degrees and back: which is better cannot be seen in decisions."""
+    vicsek = swarmdp.Vicsek()
+    for seed in (1, 2):
+        demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=seed)
+        choice = swarmdp.fit(vicsek, demo, seed=seed, iterations=2).reward_choice
+        assert choice is not None
+        weights = choice.candidates[choice.names.index("decisions"), 0]
+        np.testing.assert_allclose(weights[1:], weights[:0:-1], atol=1e-9)  # the mirror
+        # A hill around 0 degrees.
+        assert weights.argmax() == 18
+        assert (np.diff(weights[15:19]) > 0).all()
+
+
 def test_single_agents_get_a_verdict() -> None:
     grid = swarmdp.Gridworld()
     expert = swarmdp.learning.plan(grid, grid.reward).policy

@@ -17,6 +17,7 @@ does as well is told, since then the demo shows no more than how often each obse
 Of a recording, whose turns are known, it is the reward of decisions without planning.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -40,7 +41,13 @@ from swarmdp.irl.updates.decided import Counted, Decided, Explained
 from swarmdp.judging.judge import one_run
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.planning import Planning
-from swarmdp.model.features import Classes
+from swarmdp.model.features import Axis, Classes
+from swarmdp.model.features.similarity import (
+    covariances,
+    is_graded,
+    side_by_side,
+    smooth_similarity,
+)
 from swarmdp.model.recorded import TellsDecisions
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
@@ -61,9 +68,11 @@ _MUCH = 0.25  # of the smallest gap: a larger difference is one, whatever the at
 _FAR = 2.5  # times the policy's gap: swarms that are farther are another behaviour
 _KERNELS = 4  # estimates of the local dynamics, whose errors count as well
 _LEAST_KERNELS = 2  # of large swarms, whose estimates are more exact
-_EXPERIENCE = 1_000_000  # steps of single agents that make all estimates together
-_AGENTS = 2000  # whose experience makes one of them
+_EXPERIENCE = 800_000  # steps of single agents that make all estimates together
+_TIMES = 2.0  # of the time 1 / (1 - discount): steps of a swarm whose experience it is
 _ENOUGH = 30  # decisions in an observation of a swarm
+_SIMILAR = 0.15  # of an axis: over which rewards change
+_NONE = 1e-9  # of the largest variance: a direction without any
 _ALTERNATIVES = 200  # other rewards that do about as well
 DECISIONS, CENTRE, HISTOGRAM, NEAREST = "decisions", "centre", "histogram", "nearest"
 
@@ -222,19 +231,19 @@ def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats
     if not can_explain(features.size, n_actions, result.expert_mu.shape[1]):
         return None
     single = result.experiments == 1
-    explaining: list[list[RationalReward]] = []
+    explaining: list[RationalReward] = []
     for e in range(result.experiments):
         part = demo if single else one_run(demo, e)
-        explaining.append(_explaining_rewards(fit, part, histogram[e], e, count))
-        if not explaining[e]:
+        reward = _explaining_reward(fit, part, histogram[e], e, count)
+        if reward is None:
             return None
-    weights = [np.mean([_unit(one.weights) for one in rewards], axis=0) for rewards in explaining]
+        explaining.append(reward)
     even = problem.even_weights
 
     def draws(e: int) -> Floats:
-        return even(np.concatenate([_unit(one.others) for one in explaining[e]])[:count])
+        return even(_unit(explaining[e].others))
 
-    return even(np.stack(weights)), draws
+    return even(np.stack([_unit(one.weights) for one in explaining])), draws
 
 
 def _count(fit: "Fit") -> int:
@@ -242,44 +251,106 @@ def _count(fit: "Fit") -> int:
     return max(_ALTERNATIVES, fit.settings.resamples)
 
 
-def _explaining_rewards(
+def _explaining_reward(
     fit: "Fit", demo: Trajectory, histogram: Floats, experiment: int, count: int
-) -> list[RationalReward]:
-    """The rewards of one experiment's decisions, one for each estimate of the local dynamics."""
+) -> RationalReward | None:
+    """The reward of one experiment's decisions, and draws of others; None if there are none."""
     problem = fit.setup.problem
     seed = derived_seed(fit.seed, Part.EXPLAINING, experiment)
     found = fit.explanation(experiment, demo)
     if found is None:
-        return []
-    features = problem.system.features
-    assert isinstance(features, Classes)
-    matrix = np.eye(features.size) if features.matrix is None else features.matrix
+        return None
     mdp = exact_model(problem.system)
     decisions: Decided
     if mdp is not None and found.source == "explained":
-        decisions, kernels = _exactly(found), [mdp.dense()]
+        decisions, kernels = _exactly(found), mdp.dense()[None]
     else:
         pairs = found.telling_pairs
         if problem.symmetry is not None:
             pairs = pairs + pairs[problem.symmetry.classes][:, problem.symmetry.actions]
-        kernels = _kernels(problem, pairs, demo.steps, seed) if pairs.any() else []
+        if not pairs.any():
+            return None
+        kernels = _kernels(problem, pairs, demo.steps, seed)
         decisions = Counted(pairs if mdp is not None else _tempered(pairs))
     if not decisions.visits.any():
-        return []
-    rewards: list[RationalReward] = []
-    for k, kernel in enumerate(kernels):
-        # Estimates of one kernel differ little: what was found with the first is a good start.
-        near = rewards[0] if rewards else None
-        reward = rational_reward(
-            LocalMDP(kernel, matrix, problem.discount),
-            decisions,
-            histogram,
-            others=-(-count // len(kernels)),
-            seed=derived_seed(seed, 1, k),
+        return None
+    explained = _Explained.of(problem, decisions, histogram)
+    # Errors of the dynamics would look like rewards: one estimate of them is better than several.
+    reward = explained.by(kernels.mean(axis=0), count, derived_seed(seed, 1))
+
+    def draw() -> Floats:
+        """Rewards as far off as decisions and single estimates of the dynamics say."""
+        each = -(-count // len(kernels))
+        drawn = [
+            explained.by(kernel, each, derived_seed(seed, 1, k), near=reward).others
+            for k, kernel in enumerate(kernels)
+        ]
+        return explained.on_features(np.concatenate(drawn)[:count])
+
+    weights = explained.on_features(reward.weights)
+    return replace(reward, weights=weights, draw=draw)
+
+
+@dataclass(frozen=True, eq=False)
+class _Explained:
+    """Decisions to be explained by a reward, and what is known of it beforehand."""
+
+    decisions: Decided
+    features: Floats  # (O, k): of each class
+    discount: float
+    guess: Floats  # (k,): where the search starts
+    root: Floats | None  # (d, k): of the prior covariance; None if weights are independent
+
+    @classmethod
+    def of(cls, problem: InverseProblem, decisions: Decided, histogram: Floats) -> "_Explained":
+        features = problem.system.features
+        assert isinstance(features, Classes)
+        matrix = np.eye(features.size) if features.matrix is None else features.matrix
+        root = _prior_root(problem, features)
+        if root is None:
+            return cls(decisions, matrix, problem.discount, histogram, None)
+        guess = np.asarray(np.linalg.lstsq(root, histogram, rcond=None)[0], np.float64)
+        return cls(decisions, matrix @ root, problem.discount, guess, root)
+
+    def by(
+        self, kernel: Floats, count: int, seed: int, near: RationalReward | None = None
+    ) -> RationalReward:
+        """The reward of the prior's numbers (k,) that explains decisions by these dynamics."""
+        return rational_reward(
+            LocalMDP(kernel, self.features, self.discount),
+            self.decisions,
+            self.guess,
+            prior="laplace" if self.root is None else "gaussian",
+            others=count,
+            seed=seed,
             near=near,
         )
-        rewards.append(reward)
-    return rewards
+
+    def on_features(self, numbers: Floats) -> Floats:
+        """The weights (..., d) of features of the prior's numbers (..., k)."""
+        return numbers if self.root is None else np.asarray(numbers @ self.root.T)
+
+
+def _prior_root(problem: InverseProblem, features: Classes) -> Floats | None:
+    """A root (d, k) of the prior covariance of a reward's weights; None if they are independent.
+
+    They are so where no axis is graded. Else neighbouring classes are rewarded similarly: which of
+    two neighbours is the better one can hardly be seen where noise leads from one to the other, and
+    small errors of the dynamics would decide it. The columns span the rewards that the mirror does
+    not change, if there is one.
+    """
+    if not any(is_graded(axis) for block in features.blocks for axis in block):
+        return None
+
+    def similar(axis: Axis) -> Floats:
+        size = len(axis.values)
+        return smooth_similarity(axis, _SIMILAR * size) if is_graded(axis) else np.eye(size)
+
+    even = problem.even_weights
+    whole = side_by_side(covariances(features.blocks, similar))
+    values, vectors = np.linalg.eigh(even(even(whole).T))
+    some = values > _NONE * values.max()
+    return np.asarray(vectors[:, some] * np.sqrt(values[some]))
 
 
 def _exactly(found: Explanation) -> Explained:
@@ -306,14 +377,19 @@ def _tempered(pairs: Floats) -> Floats:
     return pairs * np.minimum(1.0, _ENOUGH / np.where(visits > 0, visits, 1.0))
 
 
-def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> list[Floats]:
-    """P(o' | o, a) among agents that decide as the demo's do, some estimates of it."""
+def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> Floats:
+    """P(o' | o, a) among agents that decide as the demo's do, some estimates (K, O, A, O) of it.
+
+    Over the time that counts with the discount, in which swarms meet more than when they are in
+    order.
+    """
     mdp = exact_model(problem.system)
     if mdp is not None:
-        return [mdp.dense()]
+        return mdp.dense()[None]
     policy, agents = policy_of_pairs(problem.system, pairs[None]), problem.system.n_agents
-    swarms = -(-_AGENTS // agents)
-    affordable = _EXPERIENCE // max(1, swarms * agents * steps)
+    steps = min(steps, math.ceil(_TIMES / (1 - problem.discount)))
+    swarms = -(-_EXPERIENCE // (_KERNELS * agents * steps))
+    affordable = _EXPERIENCE // (swarms * agents * steps)
     count = min(_KERNELS, max(_LEAST_KERNELS, affordable))
     kernels = local_kernel(
         problem.system,
@@ -323,7 +399,10 @@ def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> l
         swarms=swarms,
         threads=problem.threads,
     )
-    return [kernel / kernel.sum(axis=2, keepdims=True) for kernel in kernels]
+    if (mirror := problem.symmetry) is not None:
+        kernels = kernels + kernels[:, mirror.classes][:, :, mirror.actions][..., mirror.classes]
+    normal: Floats = kernels / kernels.sum(axis=3, keepdims=True)
+    return normal
 
 
 def _alternatives(

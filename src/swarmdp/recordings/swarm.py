@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import Axis, Product
+from swarmdp.model.features import Product
 from swarmdp.model.features.plain import describe_features
+from swarmdp.model.features.similarity import covariances, falling_similarity, side_by_side
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream, Streams, is_in_order
 from swarmdp.model.system import (
@@ -597,22 +598,13 @@ class Swarm:
         Neighbouring classes of a component are rewarded similarly. The turn before is not rewarded:
         what it tells is the memory of the noise.
         """
-        parts = []
-        for block in self.features.blocks:
-            covariance: Floats = np.ones((1, 1))
-            for axis in block:
-                covariance = np.asarray(np.kron(covariance, _similar(axis)), np.float64)
-            if all(COMPONENTS[axis.name].memory for axis in block):
-                covariance = np.zeros_like(covariance)
-            values, vectors = np.linalg.eigh(covariance)
+        blocks, parts = self.features.blocks, []
+        similar = partial(falling_similarity, length=_SIMILAR)
+        for block, covariance in zip(blocks, covariances(blocks, similar), strict=True):
+            rewarded = not all(COMPONENTS[axis.name].memory for axis in block)
+            values, vectors = np.linalg.eigh(covariance * rewarded)
             parts.append(vectors * np.sqrt(np.maximum(values, 0.0)))
-        size = sum(len(part) for part in parts)
-        root, begin = np.zeros((size, size)), 0
-        for part in parts:
-            end = begin + len(part)
-            root[begin:end, begin:end] = part
-            begin = end
-        return root
+        return side_by_side(parts)
 
     def _measures_of_those_present(
         self, states: Mapping[str, Floats], there: Bools
@@ -910,20 +902,6 @@ class Swarm:
             f"{self.dt:.4g} s, noise {math.degrees(self.wobble.spread):.3g} deg with memory "
             f"{self.wobble.memory:.2f}"
         )
-
-
-def _similar(axis: Axis) -> Floats:
-    """How similar the rewards of two classes of a component are, from 0 to 1.
-
-    It falls exponentially: a smoother law all but excludes rewards with a corner, and around a
-    circle of few classes it is no covariance at all.
-    """
-    place = np.arange(len(axis.values))
-    away = np.abs(place[:, None] - place)
-    if axis.periodic:
-        away = np.minimum(away, len(place) - away)
-    similar: Floats = np.exp(-away / _SIMILAR)
-    return similar
 
 
 def _known_turns(decisions: Decisions, slots: NDArray[np.int64]) -> Floats:
