@@ -83,6 +83,21 @@ SLOW: Mapping[str, str] = {
     "tests/support/test_progress.py"
     "::test_on_a_terminal_an_analysis_says_what_it_does_before_it_fits": "two analyses",
     "tests/theory/test_volumes.py::test_splitting_takes_over_where_nothing_is_hit": _STATISTICS,
+    "tests/cli/test_fit.py::test_agents_that_remember": _STATISTICS,
+    "tests/cli/test_fit_tracks.py::test_the_same_from_python": _ANALYSIS,
+    "tests/cli/test_fit_tracks.py::test_the_same_seed_gives_the_same_files": _ANALYSIS,
+    "tests/irl/test_rational.py::test_intervals_cover_known_rewards": _STATISTICS,
+    "tests/model/test_augmented.py::test_as_many_bits_as_are_needed_are_learned": _STATISTICS,
+    "tests/model/test_augmented.py"
+    "::test_the_verdict_of_agents_that_only_react_asks_for_a_history": _STATISTICS,
+    "tests/recordings/test_zonal.py"
+    "::test_the_search_comes_nearer_and_is_the_same_for_the_same_seed": "whole searches",
+    "tests/report/test_space_page.py::test_from_a_file_to_a_page": _ANALYSIS,
+    "tests/systems/test_vicsek_space.py"
+    "::test_a_verdict_knows_the_expert_from_agents_that_turn_less": _STATISTICS,
+    "tests/systems/test_vicsek_space.py"
+    "::test_order_of_agents_that_all_see_each_other_is_the_mean_cosine_of_the_noise": _STATISTICS,
+    "tests/theory/test_chain.py::test_full_size_fits_into_memory": "a matrix of full size",
 }
 
 

@@ -7,8 +7,10 @@ dictionary of named arrays (runs, agents, ...), the local states s^(n) of all ag
 own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait.
 """
 
+import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from typing import Any, Literal
 
 import numpy as np
@@ -306,9 +308,40 @@ def reordered(array: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
     return out
 
 
+def features_of(system: System) -> FeatureMap:
+    """The system's features, made once for a system that cannot change.
+
+    `features` is often a property that makes them anew, and simulations ask for them in every step.
+    """
+    key = id(system)
+    known = _FEATURES.get(key)
+    if known is not None and known[0]() is system:
+        return known[1]
+    features = system.features
+    if _is_constant(system):
+        forget = weakref.ref(system, lambda _: _FEATURES.pop(key, None))
+        _FEATURES[key] = forget, features
+    return features
+
+
+_FEATURES: dict[int, tuple[weakref.ref[System], FeatureMap]] = {}
+
+
+def _is_constant(value: object) -> bool:
+    """Whether it is a frozen dataclass of nothing but constants."""
+    if value is None or isinstance(value, bool | int | float | str | Enum):
+        return True
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_constant, value))
+    kind = type(value)
+    if not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return False
+    return all(_is_constant(getattr(value, field.name)) for field in fields(kind))
+
+
 def class_map(system: System) -> Classes:
     """The system's map to classes of observations; Raises InvalidInput if it has none."""
-    features = system.features
+    features = features_of(system)
     if not has_classes(features):
         raise InvalidInput(
             f"this needs classes of observations, but {name_of(system)} has "
@@ -347,7 +380,7 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
 
 def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
     """The features of all agents of each run, added up: (runs, d) from (runs, agents, ...)."""
-    smooth = system.features
+    smooth = features_of(system)
     if not has_classes(smooth) and isinstance(smooth, Smooth):
         return np.stack([smooth.of(row).sum(axis=0) for row in observations])
     index, features = classes(system, observations), class_map(system)
@@ -388,7 +421,7 @@ def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float
 
 def feature_count(system: System) -> int:
     """The number of features d: of the weights of a reward, and of feature expectations."""
-    return n_features(system.features)
+    return n_features(features_of(system))
 
 
 @runtime_checkable

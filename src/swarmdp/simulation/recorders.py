@@ -18,6 +18,7 @@ from swarmdp.model.system import (
     check_is_system,
     class_map,
     feature_count,
+    features_of,
     features_of_counts,
     name_of,
     summed_features,
@@ -409,7 +410,7 @@ class _ReductionRecorder:
 
     def room(self, runs: NDArray[np.int64], times: range) -> Room | None:
         assert self._system is not None
-        if not isinstance(self._reduction, OfCounts) or not has_classes(self._system.features):
+        if not isinstance(self._reduction, OfCounts) or not has_classes(features_of(self._system)):
             return None
         shape = (len(runs), len(times), class_map(self._system).size)
         return Room(counts=np.empty(shape, np.int64))
