@@ -45,6 +45,13 @@ def add(commands: Any, system: str | None) -> None:
         "except for tracks, demo.nc to a folder. Ctrl-C saves the finished iterations; --resume "
         "continues.",
     )
+    _add_demo(fit)
+    fit_tracks.add(fit)
+    _add_settings(fit)
+    add_system(fit, system)
+
+
+def _add_demo(fit: argparse.ArgumentParser) -> None:
     demo = fit.add_argument_group("the demo")
     demo.add_argument("--demo", type=Path, help="trajectory to learn from (NetCDF)")
     demo.add_argument(
@@ -56,7 +63,9 @@ def add(commands: Any, system: str | None) -> None:
         help=f"number of runs of the expert (default: 1; {_SINGLE_AGENT_RUNS} for a single agent)",
     )
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
-    fit_tracks.add(fit)
+
+
+def _add_settings(fit: argparse.ArgumentParser) -> None:
     group = fit.add_argument_group("the fit")
     group.add_argument(
         "--iterations",
@@ -133,7 +142,6 @@ def add(commands: Any, system: str | None) -> None:
     add_seed(group)
     add_threads(group)
     add_output(group, "runs/fit-SYSTEM or runs/fit-FILE")
-    add_system(fit, system)
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
