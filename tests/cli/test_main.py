@@ -45,7 +45,8 @@ def test_an_interrupt_exits_with_130(
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swarmdp.simulation.rollout.rollout", interrupted)
+    # Not a function of a module: whatever is first imported meanwhile would keep it.
+    monkeypatch.setattr(swarmdp.Vicsek, "initial", interrupted)
     with pytest.raises(SystemExit) as exit_:
         main(["simulate", "vicsek"])
     assert exit_.value.code == 130
